@@ -1,0 +1,133 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Typed look-ups in JSON documents; errors name the document and the key. */
+#include "json/json.h"
+
+#include <string.h>
+
+#include "base/str.h"
+
+static const char *type_name(const json_t *j)
+{
+	static const char *const names[] = {[JSON_OBJECT] = "an object", [JSON_ARRAY] = "an array",   [JSON_STRING] = "a string", [JSON_INTEGER] = "an integer",
+					    [JSON_REAL] = "a number",    [JSON_TRUE] = "true",        [JSON_FALSE] = "false",      [JSON_NULL] = "null"};
+
+	return names[json_typeof(j)];
+}
+
+static int wrong(const json_t *v, const char *where, const char *key, const char *want, struct ib_err *err)
+{
+	if (!v)
+		return ib_fail_at(err, IB_E_SYNTAX, where, "'%s': key '%s' is missing, %s is required", where, key, want);
+	return ib_fail_at(err, IB_E_SYNTAX, where, "'%s': key '%s' is %s, not %s", where, key, type_name(v), want);
+}
+
+int ib_get_str(const json_t *o, const char *where, const char *key, const char **ret, struct ib_err *err)
+{
+	const json_t *v = json_object_get(o, key);
+
+	if (!json_is_string(v))
+		return wrong(v, where, key, "a string", err);
+	*ret = json_string_value(v);
+	return 0;
+}
+
+int ib_get_str_opt(const json_t *o, const char *where, const char *key, const char **ret, struct ib_err *err)
+{
+	const json_t *v = json_object_get(o, key);
+
+	*ret = NULL;
+	return !v || json_is_null(v) ? 0 : ib_get_str(o, where, key, ret, err);
+}
+
+int ib_get_int(const json_t *o, const char *where, const char *key, int64_t min, int64_t max, int64_t *ret, struct ib_err *err)
+{
+	const json_t *v = json_object_get(o, key);
+	int64_t n;
+
+	if (!json_is_integer(v))
+		return wrong(v, where, key, "an integer", err);
+	n = json_integer_value(v);
+	if (n < min || n > max)
+		return ib_fail_at(err, IB_E_SYNTAX, where, "'%s': key '%s' is %lld, out of range", where, key, (long long)n);
+	*ret = n;
+	return 0;
+}
+
+int ib_get_int_opt(const json_t *o, const char *where, const char *key, int64_t min, int64_t max, int64_t fallback, int64_t *ret, struct ib_err *err)
+{
+	const json_t *v = json_object_get(o, key);
+
+	*ret = fallback;
+	return !v || json_is_null(v) ? 0 : ib_get_int(o, where, key, min, max, ret, err);
+}
+
+int ib_get_bool(const json_t *o, const char *where, const char *key, bool *ret, struct ib_err *err)
+{
+	const json_t *v = json_object_get(o, key);
+
+	if (!json_is_boolean(v))
+		return wrong(v, where, key, "true or false", err);
+	*ret = json_is_true(v);
+	return 0;
+}
+
+int ib_get_obj(const json_t *o, const char *where, const char *key, const json_t **ret, struct ib_err *err)
+{
+	const json_t *v = json_object_get(o, key);
+
+	if (!json_is_object(v))
+		return wrong(v, where, key, "an object", err);
+	*ret = v;
+	return 0;
+}
+
+int ib_get_obj_opt(const json_t *o, const char *where, const char *key, const json_t **ret, struct ib_err *err)
+{
+	const json_t *v = json_object_get(o, key);
+
+	*ret = NULL;
+	return !v || json_is_null(v) ? 0 : ib_get_obj(o, where, key, ret, err);
+}
+
+int ib_get_arr(const json_t *o, const char *where, const char *key, const json_t **ret, struct ib_err *err)
+{
+	const json_t *v = json_object_get(o, key);
+
+	if (!json_is_array(v))
+		return wrong(v, where, key, "an array", err);
+	*ret = v;
+	return 0;
+}
+
+int ib_get_hex(const json_t *o, const char *where, const char *key, const char **ret, struct ib_err *err)
+{
+	const json_t *v = json_object_get(o, key);
+
+	if (!json_is_string(v) || !ib_is_hex(json_string_value(v), 64))
+		return wrong(v, where, key, "a SHA-256 of 64 lower-case hex digits", err);
+	*ret = json_string_value(v);
+	return 0;
+}
+
+int ib_get_hex_opt(const json_t *o, const char *where, const char *key, const char **ret, struct ib_err *err)
+{
+	const json_t *v = json_object_get(o, key);
+
+	*ret = NULL;
+	return !v || json_is_null(v) ? 0 : ib_get_hex(o, where, key, ret, err);
+}
+
+int ib_get_schema(const json_t *o, const char *where, const char *schema, struct ib_err *err)
+{
+	const char *found;
+	int r;
+
+	if (!json_is_object(o))
+		return ib_fail_at(err, IB_E_SYNTAX, where, "'%s' is not a JSON object", where);
+	r = ib_get_str(o, where, "schema", &found, err);
+	if (r < 0)
+		return r;
+	if (strcmp(found, schema) != 0)
+		return ib_fail_at(err, IB_E_UNSUPPORTED, where, "'%s' has schema '%.100s', this version knows '%s'", where, found, schema);
+	return 0;
+}
