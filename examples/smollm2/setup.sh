@@ -232,7 +232,7 @@ make_inputs() {
 check_space() {
 	local need=16 free
 	have_model || need=$((need + 200))
-	have_server || need=$((need + 500))
+	have_server || need=$((need + 550))
 	have_client || need=$((need + 420))
 	free=$(df -Pk "$cache" | awk 'NR == 2 { print int($4 / 1024) }')
 	[ "$free" -ge "$need" ] || die "not enough room in '$cache': needs $need MiB, has $free MiB"
