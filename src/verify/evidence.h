@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What a source of evidence (a packet being read, a study directory being walked) hands to the checks: every file in byte order of
- * its path below the study's root, with its digest; of some files, the bytes too. The sink parses only bytes whose digest was compared. */
+/* What a source of evidence (a packet being read, a study directory being walked) hands to the checks: every file once, with its digest; of
+ * some files, the bytes too. Nothing is handed over before its digest was established. */
 #ifndef IB_VERIFY_EVIDENCE_H
 #define IB_VERIFY_EVIDENCE_H
 
@@ -13,8 +13,11 @@
 struct ib_evidence_sink {
 	/* Does the sink want the bytes of this file (path below the study's root, size known)? Files of at most 16 MiB only. */
 	bool (*wants)(void *arg, const char *path, uint64_t size);
-	/* One file, after its digest was established (in a packet: after it matched the manifest). data is NULL unless wanted. */
+	/* One file, after its digest was established (in a packet: after it matched the manifest). data is NULL unless wanted. A packet gives
+	 * its files in byte order; a directory gives ledger.jsonl first, and record.json first within a run. */
 	void (*file)(void *arg, const char *path, uint64_t size, const char *sha256, const char *data);
+	/* Directories only, may be NULL: a directory that was entered, with its open descriptor. */
+	void (*dir)(void *arg, const char *path, int fd);
 	void *arg;
 };
 

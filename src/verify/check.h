@@ -1,0 +1,28 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One check over a study: a const struct in its own file, pointed to by one table (check.c). See docs/adding-a-check.md. */
+#ifndef IB_VERIFY_CHECK_H
+#define IB_VERIFY_CHECK_H
+
+#include "verify/study.h"
+
+struct ib_check {
+	const char *id;    /* for ever: S01 … the study's structure, A01 … the audit */
+	enum ib_level_of level;
+	const char *title; /* what holds when it passes, in a few words */
+	/* Adds at least one finding: fail for each fault, or one pass, or not_checkable with the reason. */
+	void (*run)(const struct ib_check *self, const struct ib_study_view *v, struct ib_findings *f);
+};
+
+/* All checks, ends with NULL. */
+extern const struct ib_check *const ib_study_checks[];
+
+/* A failing finding of a check with its error class; file may be NULL. Returned to set where, expected and found. */
+struct ib_finding *ib_check_fail(const struct ib_check *c, struct ib_findings *f, enum ib_code code, const char *file, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
+/* Sets expected and found (copied; each may be NULL). */
+void ib_finding_values(struct ib_finding *one, const char *expected, const char *found);
+/* The last line of a check: pass, unless findings were added since "before" (f->n at its start). */
+void ib_check_pass(const struct ib_check *c, struct ib_findings *f, size_t before);
+void ib_check_skip(const struct ib_check *c, struct ib_findings *f, const char *why);
+
+#endif

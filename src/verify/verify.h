@@ -1,0 +1,60 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ib-verify as a library: a path in, verdicts and findings out. Never prints. */
+#ifndef IB_VERIFY_VERIFY_H
+#define IB_VERIFY_VERIFY_H
+
+#include "base/ctx.h"
+#include "model/finding.h"
+#include "verify/study.h"
+
+enum ib_kind { IB_KIND_UNKNOWN, IB_KIND_PACKET, IB_KIND_STUDY, IB_KIND_RUN, IB_KIND_FOLDER, IB_KIND_FILE };
+enum ib_holds { IB_HOLDS_NOT_CHECKABLE, IB_HOLDS_YES, IB_HOLDS_NO }; /* zero: nothing was established */
+
+struct ib_verify_opts {
+	const char *const *trust; /* files of trusted keys ("-": standard input), n_trust of them */
+	size_t n_trust;
+	const char *const *fingerprints; /* "SHA256:…" */
+	size_t n_fingerprints;
+	const char *expect_head; /* SHA-256 that the ledger's last line must have, or NULL */
+	bool unsigned_ok, strict;
+	bool no_clients; /* do not re-read the clients' result files */
+};
+
+struct ib_signer {
+	char *fingerprint; /* "SHA256:…" */
+	char *key_type;    /* "ed25519", "ecdsa-p256" */
+	char *principal;   /* from the trust file, or NULL */
+	bool trusted;
+};
+
+struct ib_verdict {
+	enum ib_kind kind;
+	char *path, *sha256; /* sha256 of the file given: NULL for a directory */
+	enum ib_holds intact, is_signed, trusted, time_stamped, consistent;
+	struct ib_signer *signers;
+	size_t n_signers;
+	struct ib_findings findings;
+	struct ib_study_view study; /* runs, contract, ledger; empty where nothing could be read. Print numbers of it only when intact */
+	struct ib_run_counts counts;
+	int exit; /* enum ib_exit, from the same findings */
+};
+
+/* Verifies a packet (.tar, .tar.zst: told by content), a study or one run's directory. 0 with *ret filled, whatever the verdict; negative only where
+ * nothing could be looked at: IB_E_IO (missing, unreadable), IB_E_USAGE (opts, trust files), IB_E_UNSUPPORTED (results of others).
+ * *ret is to be cleared in both cases. */
+IB_MUST int ib_verify_path(const struct ib_ctx *ctx, const char *path, const struct ib_verify_opts *opts, struct ib_verdict *ret, struct ib_err *err);
+/* The same for an open study directory; name is for messages. */
+IB_MUST int ib_study_verify(int dirfd, const char *name, const struct ib_verify_opts *opts, struct ib_verdict *ret, struct ib_err *err);
+void ib_verdict_clear(struct ib_verdict *v);
+#define ib_auto_verdict __attribute__((cleanup(ib_verdict_clear)))
+
+const char *ib_holds_name(enum ib_holds h); /* "yes", "no", "not_checkable" */
+const char *ib_kind_name(enum ib_kind k);
+/* The findings document (urn:ibtools:findings:v1). New reference. */
+json_t *ib_verdict_json(const struct ib_verdict *v);
+/* The verdict screen into b: at most 25 lines for an ordinary packet, no untrusted byte raw. */
+void ib_verdict_screen(const struct ib_verdict *v, const struct ib_verify_opts *opts, bool color, struct ib_buf *b);
+/* --show RUN: one run in detail. IB_E_USAGE when there is no such run. */
+IB_MUST int ib_verdict_show(const struct ib_verdict *v, const char *run_id, struct ib_buf *b, struct ib_err *err);
+
+#endif
