@@ -44,7 +44,7 @@ static const struct {
 	{IB_E_DSSE, "E_DSSE", IB_EXIT_REFUSED},
 };
 
-static void set_text(struct ib_err *err, enum ib_code code, int sys, const char *fmt, va_list ap)
+__attribute__((format(printf, 4, 0))) static void set_text(struct ib_err *err, enum ib_code code, int sys, const char *fmt, va_list ap)
 {
 	size_t n;
 
