@@ -1,0 +1,38 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A child process run to its end: own process group, default signals, time limit, end of the whole tree, resource usage. */
+#ifndef IB_RUN_CHILD_H
+#define IB_RUN_CHILD_H
+
+#include <stdbool.h>
+#include <stdint.h>
+#include <sys/types.h>
+
+#include "base/ctx.h"
+#include "base/err.h"
+#include "run/signals.h"
+
+struct ib_child_spec {
+	char *const *argv, *const *env; /* NULL-terminated; argv[0] is looked up in env's PATH */
+	int stdin_fd;                   /* -1: inherited */
+	int stdout_fd, stderr_fd;       /* -1: inherited */
+	int64_t timeout_ns;             /* 0: none */
+	int64_t grace_ns;               /* between TERM and KILL */
+	bool own_tree;      /* subreaper while it runs: every descendant, double forks too, is ended with it (the measured command);
+	                       false: own session, which is ended only at a timeout or signal (hooks that start servers) */
+	pid_t spare_pid;    /* a child of ours that is not part of the tree (the logger), or 0 */
+};
+
+struct ib_child_result {
+	int64_t exit_status, signal, exec_errno; /* or IB_NONE: exactly one is set */
+	bool timed_out;
+	int interrupted_by;                      /* signal that reached us while it ran, or 0 */
+	int64_t started_ns, finished_ns;         /* wall clock */
+	int64_t duration_ns;                     /* monotonic */
+	int64_t user_ns, system_ns, max_rss_bytes, voluntary_switches, involuntary_switches; /* of the child and what it waited for */
+	int64_t left_behind; /* own_tree: processes that outlived it and were ended; IB_NONE: could not look */
+};
+
+/* Runs the child to its end. 0 also when it could not be executed (exec_errno). An error means that no child could be made. */
+IB_MUST int ib_child_run(const struct ib_ctx *ctx, struct ib_signals *signals, const struct ib_child_spec *spec, struct ib_child_result *ret, struct ib_err *err);
+
+#endif
