@@ -10,7 +10,7 @@
 # carries none of its IB_* variables: "restart" can be the reset hook of a run.
 # DIRECTORY gets server.pid, supervisor.pid, server.log and supervisor.log.
 # A pid file holds the pid and the start time of its process, so that a number
-# that was given to another process is never signalled.
+# that was given to another process is never signalled; and the port.
 #
 # Exit status: 0 done; 3 not running (status); 1 anything else.
 set -euo pipefail
@@ -31,9 +31,9 @@ ident() {
 
 # alive PIDFILE: sets pid when the process it names still runs
 alive() {
-	local start
+	local start used
 	pid=
-	[ -f "$1" ] && read -r pid start <"$1" && [ -n "$pid" ] || return 1
+	[ -f "$1" ] && read -r pid start used <"$1" && [ -n "$used" ] || return 1
 	[ "$(ident "$pid")" = "$start" ]
 }
 
@@ -41,7 +41,7 @@ alive() {
 keep() {
 	local start
 	start=$(ident "$2") || return 1
-	printf '%s %s\n' "$2" "$start" >"$1.new"
+	printf '%s %s %s\n' "$2" "$start" "$port" >"$1.new"
 	mv -f "$1.new" "$1"
 }
 
@@ -132,9 +132,16 @@ wait_ready() {
 	die "server: does not answer after $ready_s s; see '$PWD/server.log'"
 }
 
+same_port() {
+	local used
+	read -r _ _ used <supervisor.pid
+	[ "$used" = "$port" ] || die "server: the one in '$PWD' has port $used, not $port"
+}
+
 start() {
 	local i
 	if alive supervisor.pid; then
+		same_port
 		wait_ready ''
 		return
 	fi
@@ -157,6 +164,7 @@ restart() {
 		start
 		return
 	fi
+	same_port
 	kill -USR1 "$pid" || die 'server: its supervisor went away'
 	wait_ready "$old"
 }
@@ -183,7 +191,7 @@ main() {
 	local verb=${1-} dir=${3-}
 	port=${2-}
 	self=$here/server.sh
-	[[ $# -eq 3 && $port =~ ^[0-9]{1,5}$ ]] || die 'usage: server.sh start|restart|stop|status PORT DIRECTORY'
+	[[ $# -eq 3 && $port =~ ^[1-9][0-9]{0,4}$ && $port -le 65535 ]] || die 'usage: server.sh start|restart|stop|status PORT DIRECTORY'
 	# shellcheck disable=SC2086  # names of variables
 	unset ${!IB_@}
 	mkdir -p "$dir"
