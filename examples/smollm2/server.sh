@@ -146,6 +146,7 @@ start() {
 		return
 	fi
 	[ -x "$server_bin" ] || die "server: no '$server_bin': run setup.sh first"
+	end server.pid # left by a supervisor that was killed
 	# the server would share the port with its present owner and say nothing
 	! listens || die "server: port $port is in use by another program"
 	rm -f server.pid supervisor.pid
