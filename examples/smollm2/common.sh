@@ -18,8 +18,12 @@ cache=${IBTOOLS_CACHE:-${XDG_CACHE_HOME:-$HOME/.cache}/ibtools}/smollm2
 server_bin=$cache/bin/llama-server
 client_bin=$cache/bin/vllm-rs
 model_file=$cache/model/$model_name
-tokenizer_dir=$cache/workload/tokenizer
-workload_file=$cache/workload/work.jsonl
+
+# Inside a study these scripts lie beside the inputs they use.
+workload_dir=$cache/workload
+[ ! -f "$here/work.jsonl" ] || workload_dir=$here
+tokenizer_dir=$workload_dir/tokenizer
+workload_file=$workload_dir/work.jsonl
 
 say() { printf 'smollm2: %s\n' "$*"; }
 
