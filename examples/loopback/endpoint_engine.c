@@ -1,0 +1,113 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The pretended engine: slots, the time that tokens cost, faults. */
+#include <errno.h>
+#include <time.h>
+
+#include "base/clock.h"
+#include "examples/loopback/endpoint.h"
+#include "examples/loopback/loopback.h"
+
+#define MILLION 1000000ULL
+#define NAP_NS 50000000LL /* longest sleep between two looks at the stop flag */
+
+int64_t lb_now_ns(void)
+{
+	struct timespec t;
+
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return t.tv_sec * IB_NS + t.tv_nsec;
+}
+
+/* Sleeps until a moment; false: the server stops. */
+static bool sleep_until(const struct lb_server *s, int64_t due_ns)
+{
+	while (!atomic_load(&s->stopping)) {
+		int64_t now = lb_now_ns();
+		int64_t next = due_ns - now > NAP_NS ? now + NAP_NS : due_ns;
+		struct timespec t = {.tv_sec = next / IB_NS, .tv_nsec = next % IB_NS};
+
+		if (now >= due_ns)
+			return true;
+		while (clock_nanosleep(CLOCK_MONOTONIC, TIMER_ABSTIME, &t, NULL) == EINTR)
+			;
+	}
+	return false;
+}
+
+bool lb_engine_arrive(struct lb_server *s, struct lb_job *job)
+{
+	uint64_t share = (uint64_t)s->config.http500_ppm;
+	uint64_t phase = lb_mix((uint64_t)s->config.seed, 500) % MILLION;
+
+	job->arrived_ns = lb_now_ns();
+	pthread_mutex_lock(&s->lock);
+	job->number = s->arrivals++;
+	pthread_mutex_unlock(&s->lock);
+	return (job->number * share + phase) / MILLION != ((job->number + 1) * share + phase) / MILLION;
+}
+
+/* A cost under the load of now. The caller holds the lock. */
+static int64_t loaded(const struct lb_server *s, int64_t cost_ns)
+{
+	return cost_ns + cost_ns * s->config.slowdown_pct * (int64_t)(s->metrics.running - 1) / 100;
+}
+
+bool lb_engine_start(struct lb_server *s, struct lb_job *job)
+{
+	uint64_t ticket;
+	int64_t cost;
+
+	pthread_mutex_lock(&s->lock);
+	ticket = s->tickets++;
+	s->metrics.waiting++;
+	while (!atomic_load(&s->stopping) && (ticket != s->admitted || s->metrics.running >= (uint64_t)s->config.max_running))
+		pthread_cond_wait(&s->turn, &s->lock);
+	s->metrics.waiting--;
+	s->metrics.running++;
+	s->admitted++;
+	job->cached = lb_cache_use(s->cache, job->tokens, job->tokens_n);
+	s->metrics.cache_queries += job->tokens_n;
+	s->metrics.cache_hits += job->cached;
+	s->metrics.prompt_tokens += job->tokens_n;
+	cost = loaded(s, s->config.prefill_base_ns + s->config.prefill_token_ns * (int64_t)(job->tokens_n - job->cached));
+	pthread_cond_broadcast(&s->turn);
+	pthread_mutex_unlock(&s->lock);
+	job->due_ns = lb_now_ns() + cost;
+	return sleep_until(s, job->due_ns);
+}
+
+bool lb_engine_token(struct lb_server *s, struct lb_job *job, bool first)
+{
+	if (!first) {
+		pthread_mutex_lock(&s->lock);
+		job->due_ns += loaded(s, s->config.decode_token_ns);
+		pthread_mutex_unlock(&s->lock);
+		if (!sleep_until(s, job->due_ns))
+			return false;
+	}
+	pthread_mutex_lock(&s->lock);
+	s->metrics.generation_tokens++;
+	pthread_mutex_unlock(&s->lock);
+	return true;
+}
+
+void lb_engine_finish(struct lb_server *s, enum lb_finish how)
+{
+	pthread_mutex_lock(&s->lock);
+	s->metrics.running--;
+	s->metrics.finished[how]++;
+	pthread_cond_broadcast(&s->turn);
+	pthread_mutex_unlock(&s->lock);
+}
+
+bool lb_engine_reset(struct lb_server *s)
+{
+	bool idle;
+
+	pthread_mutex_lock(&s->lock);
+	idle = s->metrics.running == 0 && s->metrics.waiting == 0;
+	if (idle)
+		lb_cache_reset(s->cache);
+	pthread_mutex_unlock(&s->lock);
+	return idle;
+}
