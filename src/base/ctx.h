@@ -9,6 +9,7 @@
 #include "base/err.h"
 
 struct ib_root; /* base/root.h */
+struct ib_redactor; /* redact/redact.h */
 struct ib_live; /* collectors/collector.h: facts that have no path (uname, NVML, child commands) */
 
 enum ib_level { IB_LOG_INFO, IB_LOG_WARNING };
@@ -16,6 +17,7 @@ enum ib_level { IB_LOG_INFO, IB_LOG_WARNING };
 struct ib_ctx {
 	const struct ib_clock *clock;
 	char *const *env;            /* NULL-terminated copy of the environment */
+	const struct ib_redactor *redact; /* labels and secrets; NULL where nothing is recorded */
 	struct ib_root *root;        /* where host reads start; NULL: the live system's "/" */
 	const struct ib_live *live;  /* NULL under a recorded root */
 	void (*log)(void *arg, enum ib_level level, const char *line); /* chatter for the user; NULL: none */
