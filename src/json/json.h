@@ -27,7 +27,10 @@ static inline void ib_auto_json_fn(json_t **j)
  * NaN and Infinity, numbers out of range, depth over IB_JSON_DEPTH, anything after the value; IB_E_LIMIT: more than IB_JSON_MAX.
  * name is the file in messages. Returns a new reference. */
 IB_MUST int ib_json_load(const char *data, size_t n, const char *name, json_t **ret, struct ib_err *err);
-/* The same for a file below dirfd. */
+/* The same for documents of other tools, whose strings may hold a model's output: "\u0000" is allowed in string values, which
+ * then end at json_string_length(), not at their first byte 0. */
+IB_MUST int ib_json_load_foreign(const char *data, size_t n, const char *name, json_t **ret, struct ib_err *err);
+/* As ib_json_load(), for a file below dirfd. */
 IB_MUST int ib_json_load_file(int dirfd, const char *path, json_t **ret, struct ib_err *err);
 
 /* --- write.c ---

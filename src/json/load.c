@@ -56,7 +56,7 @@ static int check_depth(const char *data, size_t n, const char *name, struct ib_e
 	return 0;
 }
 
-int ib_json_load(const char *data, size_t n, const char *name, json_t **ret, struct ib_err *err)
+static int load(const char *data, size_t n, const char *name, size_t flags, json_t **ret, struct ib_err *err)
 {
 	const char *nul = n ? memchr(data, 0, n) : NULL;
 	json_error_t e;
@@ -70,11 +70,21 @@ int ib_json_load(const char *data, size_t n, const char *name, json_t **ret, str
 	r = check_depth(data, n, name, err);
 	if (r < 0)
 		return r;
-	j = json_loadb(n ? data : "", n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY, &e);
+	j = json_loadb(n ? data : "", n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | flags, &e);
 	if (!j)
 		return ib_fail_at(err, IB_E_JSON, name, "'%s' line %d column %d: %s", name, e.line, e.column, e.text);
 	*ret = j;
 	return 0;
+}
+
+int ib_json_load(const char *data, size_t n, const char *name, json_t **ret, struct ib_err *err)
+{
+	return load(data, n, name, 0, ret, err);
+}
+
+int ib_json_load_foreign(const char *data, size_t n, const char *name, json_t **ret, struct ib_err *err)
+{
+	return load(data, n, name, JSON_ALLOW_NUL, ret, err);
 }
 
 int ib_json_load_file(int dirfd, const char *path, json_t **ret, struct ib_err *err)
