@@ -52,6 +52,7 @@ struct ib_result {
 	struct ib_requests requests;
 	struct ib_columns columns; /* n 0: the file has no per-request records */
 	int64_t input_tokens, output_tokens; /* of the succeeded requests; derived when the columns allow, else claimed; or IB_NOT_IN_FILE */
+	const struct ib_formula *ttft, *itl, *e2e; /* which variant the columns hold */
 	double duration_s;         /* NaN: not in the file */
 	const char *window;        /* what the duration covers (static text), or NULL */
 	int64_t concurrency_asked; /* cap, or IB_NOT_IN_FILE */

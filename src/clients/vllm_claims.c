@@ -1,0 +1,222 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The numbers that vllm bench serve prints, each with its formula and its derivation. */
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clients/vllm.h"
+
+static const char no_end_times[] = "the file keeps no end-to-end times; first-token time plus gaps gives another value";
+
+/* What a statistic "mean_ttft_ms" is taken over, by the word between its prefix and "_ms". */
+static const struct ib_formula *sample(const struct ib_result *r, const char *word)
+{
+	if (strcmp(word, "ttft") == 0)
+		return r->ttft;
+	if (strcmp(word, "tpot") == 0)
+		return &ib_tpot_excl_first;
+	if (strcmp(word, "itl") == 0)
+		return r->itl;
+	if (strcmp(word, "e2el") == 0)
+		return r->e2e;
+	if (strcmp(word, "client_queue_time") == 0)
+		return &ib_queue_client;
+	return strcmp(word, "e2el_including_client_queue") == 0 ? &ib_e2e_incl_queue : NULL;
+}
+
+enum kind { KIND_NONE, KIND_MEAN, KIND_MEDIAN, KIND_STD, KIND_PERCENTILE };
+
+/* Splits "p99.9_ttft_ms" into kind, percentile and word. */
+static enum kind split(const char *key, double *ret_p, char *word, size_t size)
+{
+	static const struct {
+		const char *prefix;
+		enum kind kind;
+	} kinds[] = {{"mean_", KIND_MEAN}, {"median_", KIND_MEDIAN}, {"std_", KIND_STD}};
+	enum kind kind = KIND_NONE;
+	const char *rest = key;
+	size_t n;
+
+	*ret_p = 50;
+	for (size_t i = 0; i < 3; i++)
+		if (ib_starts(key, kinds[i].prefix)) {
+			kind = kinds[i].kind;
+			rest = key + strlen(kinds[i].prefix);
+		}
+	if (kind == KIND_NONE && key[0] == 'p' && key[1] >= '0' && key[1] <= '9' && strspn(key + 1, "0123456789.") < 8) {
+		char *end;
+
+		*ret_p = strtod(key + 1, &end);
+		if (*end == '_' && *ret_p >= 0 && *ret_p <= 100) {
+			kind = KIND_PERCENTILE;
+			rest = end + 1;
+		}
+	}
+	n = strlen(rest);
+	if (kind == KIND_NONE || n < 4 || n - 3 >= size || !ib_ends(rest, "_ms"))
+		return KIND_NONE;
+	memcpy(word, rest, n - 3);
+	word[n - 3] = '\0';
+	return kind;
+}
+
+static int ascending(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+/* As the client computes it: percentiles of any number of samples, a deviation of a single one is 0. */
+static struct ib_stat derive(struct ib_series *s, enum kind kind, double p)
+{
+	struct ib_stat st;
+
+	if (kind == KIND_MEAN)
+		return ib_series_mean(s);
+	if (kind == KIND_STD)
+		return s->n == 1 ? ib_stat_value(0, 1) : ib_series_std(s);
+	st = ib_series_mean(s); /* for its state */
+	if (st.state != IB_STAT_VALUE)
+		return st;
+	if (!s->sorted)
+		qsort(s->v, s->n, sizeof(*s->v), ascending);
+	s->sorted = true;
+	st.value = ib_percentile(s->v, s->n, p, IB_RULE_LINEAR);
+	st.rule = IB_RULE_LINEAR;
+	return st;
+}
+
+static void claim_statistic(const char *key, double claimed, struct ib_result *r)
+{
+	ib_auto_series struct ib_series s = {0};
+	const struct ib_formula *f;
+	struct ib_stat st;
+	enum kind kind;
+	double p;
+	char word[48];
+
+	kind = split(key, &p, word, sizeof(word));
+	f = kind == KIND_NONE ? NULL : sample(r, word);
+	if (!f)
+		return;
+	f->series(&r->columns, &s);
+	st = derive(&s, kind, p);
+	st.value *= 1000;
+	ib_result_claim(r, key, f, claimed, st, IB_CLAIM_TOLERANCE, NULL);
+}
+
+/* Where end-to-end times were rebuilt from gaps, a number that does not match proves nothing. */
+static void excuse_rebuilt(struct ib_result *r)
+{
+	struct ib_claim *c = &r->claims[r->n_claims - 1];
+
+	if (r->e2e != &ib_e2e_ttft_plus_gaps || c->status != IB_CLAIM_DIFFERS || (c->formula != r->e2e && c->formula != &ib_tpot_excl_first))
+		return;
+	c->status = IB_CLAIM_NOT_DERIVABLE;
+	c->derived = ib_stat_not_recorded(no_end_times);
+	c->why = ib_strdup(no_end_times);
+}
+
+static double number(const json_t *o, const char *key)
+{
+	const json_t *v = json_object_get(o, key);
+
+	return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+/* Rates of files without records: the identity between the client's own totals. */
+static struct ib_stat identity(const json_t *o, const struct ib_result *r, const char *a, const char *b)
+{
+	double sum = number(o, a) + (b ? number(o, b) : 0);
+
+	if (isnan(sum) || isnan(r->duration_s))
+		return ib_stat_not_recorded("neither records nor totals in the file");
+	if (!(r->duration_s > 0))
+		return ib_stat_undefined("the duration is not positive");
+	return ib_stat_value(sum / r->duration_s, 0);
+}
+
+struct total {
+	const char *key;
+	const struct ib_formula *formula;
+	double tolerance;
+	const char *a, *b; /* a rate: the totals above its line */
+};
+
+static const struct total totals[] = {
+	{"completed", &ib_count_succeeded, 0, NULL, NULL},
+	{"failed", &ib_count_failed, 0, NULL, NULL},
+	{"total_input_tokens", &ib_sum_input_tokens, 0, NULL, NULL},
+	{"total_output_tokens", &ib_sum_output_tokens, 0, NULL, NULL},
+	{"request_throughput", &ib_requests_over_duration, IB_CLAIM_TOLERANCE, "completed", NULL},
+	{"input_throughput", &ib_input_tokens_over_duration, IB_CLAIM_TOLERANCE, "total_input_tokens", NULL},
+	{"output_throughput", &ib_output_tokens_over_duration, IB_CLAIM_TOLERANCE, "total_output_tokens", NULL},
+	{"total_token_throughput", &ib_total_tokens_over_duration, IB_CLAIM_TOLERANCE, "total_input_tokens", "total_output_tokens"},
+	{"max_output_tokens_per_s", &ib_peak_chunks_bucket, 0, NULL, NULL},
+	{"max_concurrent_requests", &ib_peak_requests_bucket, 0, NULL, NULL},
+};
+
+static void claim_total(const json_t *o, const struct total *t, struct ib_result *r)
+{
+	struct ib_stat st;
+
+	st = ib_result_scalar(r, t->formula);
+	if (st.state == IB_STAT_NOT_RECORDED && t->a)
+		st = identity(o, r, t->a, t->b);
+	ib_result_claim(r, t->key, t->formula, number(o, t->key), st, t->tolerance, NULL);
+}
+
+/* First start to last end of the succeeded requests: no duration can be shorter. */
+static double shortest(const struct ib_columns *c)
+{
+	double first = INFINITY, last = -INFINITY;
+
+	if (!c->start_s || !c->e2e_s)
+		return NAN;
+	for (size_t i = 0; i < c->n; i++)
+		if (ib_columns_counts(c, i)) {
+			first = fmin(first, c->start_s[i]);
+			last = fmax(last, c->start_s[i] + c->e2e_s[i]);
+		}
+	return last >= first ? last - first : NAN;
+}
+
+static void claim_duration(double claimed, struct ib_result *r)
+{
+	double least = shortest(&r->columns);
+	struct ib_claim *c;
+
+	ib_result_claim(r, "duration", &ib_duration_client, claimed, ib_stat_not_recorded("only a lower bound follows from the records"), 0, NULL);
+	c = &r->claims[r->n_claims - 1];
+	if (isnan(least) || claimed >= least - 1e-6)
+		return;
+	free(c->why);
+	c->why = ib_asprintf("the requests themselves took %.6f s", least);
+	c->status = IB_CLAIM_DIFFERS;
+	c->derived = ib_stat_value(least, r->columns.n);
+}
+
+void ib_vllm_claims(json_t *o, struct ib_result *r)
+{
+	const char *key;
+	json_t *v;
+
+	for (size_t i = 0; i < sizeof(totals) / sizeof(totals[0]); i++)
+		if (json_is_number(json_object_get(o, totals[i].key)))
+			claim_total(o, &totals[i], r);
+	if (json_is_number(json_object_get(o, "duration")))
+		claim_duration(number(o, "duration"), r);
+	if (json_is_number(json_object_get(o, "request_goodput")))
+		ib_result_claim(r, "request_goodput", &ib_goodput_client, number(o, "request_goodput"),
+				ib_stat_not_recorded("the thresholds are not in the file"), IB_CLAIM_TOLERANCE, NULL);
+	json_object_foreach(o, key, v) {
+		size_t before = r->n_claims;
+
+		if (json_is_number(v))
+			claim_statistic(key, json_number_value(v), r);
+		if (r->n_claims > before)
+			excuse_rebuilt(r);
+	}
+}
