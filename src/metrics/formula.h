@@ -23,10 +23,11 @@ struct ib_formula {
 	struct ib_stat (*scalar)(const struct ib_measured *m);
 };
 
-extern const struct ib_formula ib_ttft_first_chunk, ib_ttft_first_text, ib_tpot_excl_first, ib_itl_all_gaps, ib_itl_text_gaps, ib_e2e_last_token, ib_e2e_ttft_plus_gaps, ib_queue_client,
-	ib_e2e_incl_queue, ib_count_attempted, ib_count_warmups, ib_count_succeeded, ib_count_failed, ib_sum_input_tokens, ib_sum_output_tokens, ib_requests_over_duration,
-	ib_input_tokens_over_duration, ib_output_tokens_over_duration, ib_total_tokens_over_duration, ib_peak_chunks_bucket, ib_peak_requests_bucket,
-	ib_peak_in_flight, ib_duration_client, ib_goodput_client;
+extern const struct ib_formula ib_ttft_first_chunk, ib_ttft_first_text, ib_tpot_excl_first, ib_itl_all_gaps, ib_itl_text_gaps,
+	ib_e2e_last_token, ib_e2e_ttft_plus_gaps, ib_queue_client, ib_e2e_incl_queue, ib_count_attempted, ib_count_warmups,
+	ib_count_succeeded, ib_count_failed, ib_sum_input_tokens, ib_sum_output_tokens, ib_requests_over_duration,
+	ib_input_tokens_over_duration, ib_output_tokens_over_duration, ib_total_tokens_over_duration, ib_peak_chunks_bucket,
+	ib_peak_requests_bucket, ib_peak_in_flight, ib_duration_client, ib_goodput_client;
 
 /* Formula by its name, or NULL. ib_formulas ends with NULL. */
 extern const struct ib_formula *const ib_formulas[];

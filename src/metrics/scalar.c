@@ -284,4 +284,5 @@ SCALAR(ib_peak_requests_bucket, "peak_requests_bucket", "requests", succeeded, p
        "most requests that touch a one-second bucket; not the requests in flight at once");
 SCALAR(ib_peak_in_flight, "peak_in_flight", "requests", attempted, in_flight, "most requests between start and end at one instant");
 SCALAR(ib_duration_client, "duration_client", "s", attempted, NULL, "window that the client states; only a lower bound follows from the records");
-SCALAR(ib_goodput_client, "goodput_client", "1/s", succeeded, NULL, "requests within the client's thresholds / the client's duration; the thresholds are not saved");
+SCALAR(ib_goodput_client, "goodput_client", "1/s", succeeded, NULL,
+       "requests within the client's thresholds / the client's duration; the thresholds are not saved");
