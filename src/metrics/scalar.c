@@ -154,8 +154,8 @@ static uint32_t *buckets(const struct ib_columns *c, double *ret_first, size_t *
 		*ret = ib_stat_undefined("no request succeeded with all its times recorded");
 		return NULL;
 	}
-	if (!(last - first < BUCKETS_MAX)) {
-		*ret = ib_stat_undefined("the times span more than 115 days");
+	if (!(last >= first) || !(last - first < BUCKETS_MAX)) {
+		*ret = ib_stat_undefined("the times run backwards or span more than 115 days");
 		return NULL;
 	}
 	*ret_first = first;
