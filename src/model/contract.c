@@ -62,7 +62,8 @@ static int plan_groups(const struct ib_yaml *y, const json_t *groups, const char
 	return 0;
 }
 
-static int typed_form(const struct ib_yaml *y, const char *sha256, const char *file, const struct ib_contract_options *options, json_t **ret, struct ib_err *err)
+static int typed_form(const struct ib_yaml *y, const char *sha256, const char *file, const struct ib_contract_options *options, json_t **ret,
+		      struct ib_err *err)
 {
 	ib_auto_json json_t *keys = NULL, *plan = NULL, *o = ib_json_object();
 	int r;

@@ -121,7 +121,8 @@ struct ib_contract_options {
 
 /* Parses contract.yaml (n bytes; name for messages). IB_E_USAGE with "name:line:column: …" for whatever is wrong with it.
  * ret is cleared with ib_contract_clear(). */
-IB_MUST int ib_contract_parse(const char *data, size_t n, const char *name, const struct ib_contract_options *options, struct ib_contract *ret, struct ib_err *err);
+IB_MUST int ib_contract_parse(const char *data, size_t n, const char *name, const struct ib_contract_options *options, struct ib_contract *ret,
+			      struct ib_err *err);
 
 /* The same from the typed form, as kept in contracts/<sha256>.json; where is its name. IB_E_SYNTAX, IB_E_UNSUPPORTED. Checks
  * shapes and that the plan's slots are those that its groups give. json is borrowed (a reference is taken). */

@@ -250,7 +250,8 @@ static int check_plan(const struct in *in, const json_t *plan)
 		if (ib_contract_plan_group(json_array_get(groups, i), own, &budget, in->err) < 0)
 			return ib_wrap(in->err, "'%s': key 'plan'", in->where);
 	if (json_array_size(own) != json_array_size(plan))
-		return ib_fail_at(in->err, IB_E_SYNTAX, in->where, "'%s': key 'plan' has %zu slots, its groups give %zu", in->where, json_array_size(plan), json_array_size(own));
+		return ib_fail_at(in->err, IB_E_SYNTAX, in->where, "'%s': key 'plan' has %zu slots, its groups give %zu", in->where, json_array_size(plan),
+				  json_array_size(own));
 	for (size_t i = 0; i < json_array_size(own); i++)
 		if (!json_equal(json_array_get(own, i), json_array_get(plan, i)))
 			return ib_fail_at(in->err, IB_E_SYNTAX, in->where, "'%s': slot %zu of 'plan' is not the one that its groups give", in->where, i);
