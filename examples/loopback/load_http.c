@@ -140,23 +140,41 @@ static bool parse_field(struct ld_reply *r, const char *line, size_t n)
 	return true;
 }
 
+/* "HTTP/1.x NNN" at the start of n bytes. */
+static bool parse_status(struct ld_reply *r, const char *text, size_t n)
+{
+	if (n < 12 || memcmp(text, "HTTP/1.", 7) != 0 || text[8] != ' ')
+		return false;
+	r->status = 0;
+	for (int i = 9; i < 12; i++) {
+		if (text[i] < '0' || text[i] > '9')
+			return false;
+		r->status = r->status * 10 + (text[i] - '0');
+	}
+	r->close = text[7] == '0';
+	return true;
+}
+
+static int after_head(const struct ld_reply *r)
+{
+	if (r->status == 100) /* an interim reply: the real one follows */
+		return HEAD;
+	if (r->chunked)
+		return CHUNK_SIZE;
+	return r->length == 0 ? END : PLAIN;
+}
+
 /* 1: head parsed, 0: more is needed, 2: not understood. */
 static int parse_head(struct ld_reply *r)
 {
-	const char *end = r->in.len ? memmem(r->in.data, r->in.len, "\r\n\r\n", 4) : NULL;
+	const char *end = memmem(r->in.data, r->in.len, "\r\n\r\n", 4);
 	const char *text = r->in.data;
 	size_t n = end ? (size_t)(end - text) : 0;
 
 	if (!end)
 		return r->in.len > HEAD_MAX ? 2 : 0;
-	if (n < 12 || memcmp(text, "HTTP/1.", 7) != 0 || text[8] != ' ')
+	if (!parse_status(r, text, n))
 		return 2;
-	for (int i = 9; i < 12; i++) {
-		if (text[i] < '0' || text[i] > '9')
-			return 2;
-		r->status = r->status * 10 + (text[i] - '0');
-	}
-	r->close = text[7] == '0';
 	for (const char *at = memmem(text, n, "\r\n", 2); at;) {
 		const char *line = at + 2;
 		const char *next = memmem(line, n - (size_t)(line - text), "\r\n", 2);
@@ -166,14 +184,7 @@ static int parse_head(struct ld_reply *r)
 		at = next;
 	}
 	take_in(r, n + 4);
-	if (r->chunked)
-		r->phase = CHUNK_SIZE;
-	else
-		r->phase = r->length == 0 ? END : PLAIN;
-	if (r->status == 100) { /* an interim reply: the real one follows */
-		r->status = 0;
-		r->phase = HEAD;
-	}
+	r->phase = after_head(r);
 	return 1;
 }
 
@@ -189,58 +200,53 @@ static bool move_body(struct ld_reply *r, int64_t limit)
 	return !r->body.overflow;
 }
 
-/* The line at the start of in, without its end; -: none yet as LD_NONE. */
-static int64_t line_len(const struct ld_reply *r)
+/* A line of n bytes between the data of chunks: a size, the end of one, a trailer. False: not understood. */
+static bool take_line(struct ld_reply *r, size_t n)
 {
-	const char *end = memmem(r->in.data, r->in.len, "\r\n", 2);
+	char *end;
+	unsigned long v;
 
-	return end ? end - r->in.data : LD_NONE;
+	if (r->phase == CHUNK_SIZE) {
+		v = strtoul(r->in.data, &end, 16);
+		if (end == r->in.data || (*end != '\r' && *end != ';') || v > BODY_MAX)
+			return false;
+		r->chunk_left = (int64_t)v;
+		r->phase = v ? CHUNK_DATA : TRAILER;
+	} else if (r->phase == CHUNK_END) {
+		if (n != 0)
+			return false;
+		r->phase = CHUNK_SIZE;
+	} else if (n == 0) {
+		r->phase = END;
+	}
+	take_in(r, n + 2);
+	return true;
 }
 
 /* One step of a chunked body, as parse_head(). */
 static int step_chunked(struct ld_reply *r)
 {
-	int64_t n = r->in.len ? line_len(r) : LD_NONE;
-	char *end;
+	const char *end = memmem(r->in.data, r->in.len, "\r\n", 2);
 
-	if (r->in.len == 0)
-		return 0;
 	if (r->phase == CHUNK_DATA) {
 		if (!move_body(r, r->chunk_left))
 			return 2;
 		r->phase = r->chunk_left ? CHUNK_DATA : CHUNK_END;
 		return 1;
 	}
-	if (n == LD_NONE)
+	if (!end)
 		return r->in.len > 1024 ? 2 : 0;
-	if (r->phase == CHUNK_SIZE) {
-		unsigned long v = strtoul(r->in.data, &end, 16);
-
-		if (end == r->in.data || (*end != '\r' && *end != ';') || v > BODY_MAX)
-			return 2;
-		r->chunk_left = (int64_t)v;
-		r->phase = v ? CHUNK_DATA : TRAILER;
-	} else if (r->phase == CHUNK_END) {
-		if (n != 0)
-			return 2;
-		r->phase = CHUNK_SIZE;
-	} else if (n == 0) {
-		r->phase = END;
-	}
-	take_in(r, (size_t)n + 2);
-	return 1;
+	return take_line(r, (size_t)(end - r->in.data)) ? 1 : 2;
 }
 
 static int step(struct ld_reply *r)
 {
-	switch (r->phase) {
-	case END:
+	if (r->phase == END || r->in.len == 0)
 		return 0;
+	switch (r->phase) {
 	case HEAD:
 		return parse_head(r);
 	case PLAIN:
-		if (r->in.len == 0)
-			return 0;
 		if (!move_body(r, r->length == LD_NONE ? LD_NONE : r->length - r->taken))
 			return 2;
 		if (r->taken == r->length)
