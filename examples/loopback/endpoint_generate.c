@@ -147,11 +147,11 @@ static void send_token(struct answer *a, const char *word, bool last)
 	j = envelope(a, choices_json(a, NULL, text, last ? "length" : NULL));
 	if (a->usage_always)
 		ib_json_set(j, "usage", usage_json(a));
-	event(a, j);
 	a->chunks++;
-	a->last_ns = lb_now_ns();
+	a->last_ns = lb_now_ns(); /* before the send: no client can have seen the token earlier */
 	if (!a->first_ns)
 		a->first_ns = a->last_ns;
+	event(a, j);
 }
 
 /* Spends the time and sends the words. The answer depends on seed and prompt only. */
@@ -188,9 +188,9 @@ static void end_answer(struct answer *a)
 	if (!a->stream) {
 		j = envelope(a, choices_json(a, "assistant", ib_buf_str(&a->text), "length"));
 		ib_json_set(j, "usage", usage_json(a));
-		lb_http_json(a->conn, a->q, 200, j);
 		a->first_ns = a->last_ns = lb_now_ns();
 		a->chunks = 1;
+		lb_http_json(a->conn, a->q, 200, j);
 		return;
 	}
 	if (a->usage) {
