@@ -82,6 +82,7 @@ json_t *ib_findings_json(const struct ib_findings *f)
 		ib_json_set_str(o, "expected", one->expected);
 		ib_json_set_str(o, "found", one->found);
 		ib_json_set_str(o, "message", one->message);
+		ib_json_set_str(o, "class", one->code ? ib_code_name(one->code) : NULL);
 		ib_json_add(a, o);
 	}
 	return a;

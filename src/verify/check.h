@@ -21,8 +21,13 @@ struct ib_finding *ib_check_fail(const struct ib_check *c, struct ib_findings *f
 	__attribute__((format(printf, 5, 6)));
 /* Sets expected and found (copied; each may be NULL). */
 void ib_finding_values(struct ib_finding *one, const char *expected, const char *found);
-/* The last line of a check: pass, unless findings were added since "before" (f->n at its start). */
+/* Not checkable, with the reason; level I: it changes no exit status. */
+void ib_check_skip(const struct ib_check *c, struct ib_findings *f, const char *file, const char *why);
+/* Reports what the sink noted for this check. */
+void ib_check_problems(const struct ib_check *c, const struct ib_study_view *v, struct ib_findings *f);
+/* The last line of a check: pass, unless it added findings since "before" (f->n at its start). */
 void ib_check_pass(const struct ib_check *c, struct ib_findings *f, size_t before);
-void ib_check_skip(const struct ib_check *c, struct ib_findings *f, const char *why);
+/* "runs/<id>/<rest>" allocated. */
+char *ib_run_path(const struct ib_study_run *run, const char *rest);
 
 #endif

@@ -1,0 +1,23 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A34: nothing was excluded after its result existed. */
+#include "base/str.h"
+#include "verify/check.h"
+
+static void run(const struct ib_check *self, const struct ib_study_view *v, struct ib_findings *f)
+{
+	size_t before = f->n;
+
+	if (!v->n_entries) {
+		ib_check_skip(self, f, NULL, "no entry of the ledger could be read");
+		return;
+	}
+	for (size_t i = 0; i < v->n_ledger_runs; i++) {
+		const struct ib_study_run *r = &v->runs[i];
+
+		if (r->exclusion && r->finish && r->exclusion->e.seq > r->finish->e.seq)
+			ib_check_fail(self, f, IB_OK, "ledger.jsonl", "run '%s' was excluded after its result existed: %s", r->id, r->exclusion->e.reason);
+	}
+	ib_check_pass(self, f, before);
+}
+
+const struct ib_check ib_check_excluded = {.id = "A34", .level = IB_FINDING_W, .title = "no run was excluded after its result existed", .run = run};

@@ -1,0 +1,77 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* S16: the requests that a record counts are those in the client's own files, read again. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/auto.h"
+#include "base/str.h"
+#include "verify/check.h"
+
+
+static void number(const struct ib_check *self, const char *path, const char *key, int64_t recorded, int64_t reread, struct ib_findings *f)
+{
+	struct ib_finding *one;
+	char want[32], got[32];
+
+	if (reread == IB_NOT_IN_FILE && recorded == IB_NONE)
+		return;
+	if (reread == recorded)
+		return;
+	snprintf(want, sizeof(want), "%" PRId64, reread);
+	snprintf(got, sizeof(got), "%" PRId64, recorded);
+	one = ib_check_fail(self, f, IB_OK, path, "the record's count of '%s' is not what the client's own files say", key);
+	if (!one->where)
+		one->where = ib_asprintf("requests.%s", key);
+	ib_finding_values(one, reread == IB_NOT_IN_FILE ? "null" : want, recorded == IB_NONE ? "null" : got);
+}
+
+static bool has_output(const struct ib_study_view *v, const struct ib_study_run *r)
+{
+	for (size_t i = 0; i < r->n_files; i++)
+		if (ib_starts(v->files[r->first_file + i].path + 5 + strlen(r->id) + 1, "output/"))
+			return true;
+	return false;
+}
+
+static void one_run(const struct ib_check *self, const struct ib_study_view *v, const struct ib_study_run *r, struct ib_findings *f)
+{
+	const struct ib_record_requests *rec = &r->record.requests;
+	const struct ib_result *res = r->results.v;
+
+	for (size_t i = 0; i < r->torn_results.n; i++)
+		ib_check_fail(self, f, IB_OK, r->doc.path, "a client's result cannot be read: %s", r->torn_results.v[i]);
+	if (r->results.n == 0 && rec->client && has_output(v, r))
+		ib_check_skip(self, f, r->doc.path, "the client's result was not re-read: too large, withheld or of an unknown version");
+	if (r->results.n == 0 || !rec->client)
+		return;
+	if (r->results.n > 1) {
+		ib_check_skip(self, f, r->doc.path, "the run wrote several results: which one the record counts is not said");
+		return;
+	}
+	number(self, r->doc.path, "attempted", rec->attempted, res->requests.attempted, f);
+	number(self, r->doc.path, "succeeded", rec->succeeded, res->requests.succeeded, f);
+	number(self, r->doc.path, "failed", rec->failed, res->requests.failed, f);
+	number(self, r->doc.path, "timed_out", rec->timed_out, res->requests.timed_out, f);
+	number(self, r->doc.path, "output_tokens", rec->output_tokens, res->output_tokens, f);
+}
+
+static void run(const struct ib_check *self, const struct ib_study_view *v, struct ib_findings *f)
+{
+	size_t before = f->n, n = 0;
+
+	if (v->no_clients) {
+		ib_check_skip(self, f, NULL, "not asked for");
+		return;
+	}
+	for (size_t i = 0; i < v->n_ledger_runs; i++)
+		if (v->runs[i].has_record) {
+			n += v->runs[i].results.n > 0;
+			one_run(self, v, &v->runs[i], f);
+		}
+	if (!n && f->n == before)
+		ib_check_skip(self, f, NULL, "no run holds a result of a known client");
+	ib_check_pass(self, f, before);
+}
+
+const struct ib_check ib_check_reread = {.id = "S16", .level = IB_FINDING_E, .title = "the records count what the clients' files say", .run = run};

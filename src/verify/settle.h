@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From findings to verdicts and exit status. */
+#ifndef IB_VERIFY_SETTLE_H
+#define IB_VERIFY_SETTLE_H
+
+#include "verify/verify.h"
+
+/* Lowers intact and consistent (set to yes before by whoever looked at everything) by the failing E findings, and sets exit. */
+void ib_verdict_settle(struct ib_verdict *v, const struct ib_verify_opts *opts);
+
+#endif
