@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "store/bag.h"
 
 static const char *declared(const struct ib_study_view *v, const char *path)
 {
@@ -34,8 +35,7 @@ const char *ib_study_withheld(const struct ib_study_view *v, const char *path)
 
 bool ib_study_in_tree(const struct ib_study_view *v, const char *path)
 {
-	return strcmp(path, "ledger.jsonl") != 0 && !ib_starts(path, "ledger.torn/") && !ib_starts(path, "ledger.tsr/") && !ib_starts(path, "report/") &&
-	       !declared(v, path);
+	return ib_tree_covers(path) && !declared(v, path);
 }
 
 bool ib_study_tree(const struct ib_study_view *v, char ret_hex[IB_HEX_LEN])
