@@ -30,7 +30,9 @@ IB_MUST int ib_ledger_append_first(struct ib_ledger *l, struct ib_entry *e, bool
 IB_MUST int ib_ledger_reserve(struct ib_ledger *l, struct ib_err *err);
 
 /* Every run that has a start, no finish and no abandoned entry, and whose directory is not locked: adopted (a finish is appended) when
- * it holds a valid record, else recorded as abandoned. Returns how many were adopted and abandoned. */
-IB_MUST int ib_ledger_mark_abandoned(struct ib_ledger *l, int study_fd, size_t *ret_adopted, size_t *ret_abandoned, struct ib_err *err);
+ * it holds a valid record, else recorded as abandoned. Gives how many were adopted and abandoned. */
+IB_MUST int ib_ledger_mark_abandoned(struct ib_ledger *l, size_t *ret_adopted, size_t *ret_abandoned, struct ib_err *err);
+/* True when the last ib_ledger_mark_abandoned() saw or made an abandoned run. */
+bool ib_ledger_any_abandoned(const struct ib_ledger *l);
 
 #endif
