@@ -49,6 +49,7 @@ struct ib_run_spec {
 	const char *cache_condition; /* NULL: unspecified */
 	int64_t timeout_ns;          /* 0: none */
 	int64_t grace_ns;            /* between TERM and KILL; 0: 10 s */
+	int expected_status;         /* the command's exit status that means success */
 	bool no_capture;             /* neither node capture nor before.json and after.json */
 	const char *contract_sha256; /* of the contract's JSON form, or NULL */
 	const struct ib_run_workload *workloads;
@@ -76,7 +77,7 @@ struct ib_run {
 IB_MUST int ib_run_one(const struct ib_ctx *ctx, struct ib_study *study, struct ib_signals *signals, const struct ib_run_spec *spec, struct ib_record *ret_record, struct ib_err *err);
 
 /* Exit status of ib-run for a record: the command's own, 124 timed out, 125 refused, 126/127 not executed, 128+n. */
-int ib_run_exit_status(const struct ib_record *record);
+int ib_run_exit_status(const struct ib_record *record, const struct ib_signals *signals);
 
 /* --- for steps --- */
 

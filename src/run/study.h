@@ -10,11 +10,14 @@
 #include "base/err.h"
 #include "ledger/append.h"
 
+struct ib_redactor;
+
 struct ib_study {
 	char *path;       /* absolute */
 	char *name;       /* of the contract, or of the directory */
 	int fd;           /* of the directory */
 	struct ib_ledger *ledger;
+	struct ib_redactor *redactor;  /* with the study's key */
 	char capture_node[IB_HEX_LEN]; /* this process's node capture; "" not taken */
 	bool capture_tried;
 	char *capture_note;            /* why there is none, or NULL */

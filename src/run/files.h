@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The files of a run directory: list with digests, and the end of writing. */
+#ifndef IB_RUN_FILES_H
+#define IB_RUN_FILES_H
+
+#include <stdbool.h>
+
+#include "base/err.h"
+#include "model/record.h"
+
+/* Adds every regular file below the run directory but record.json to r->files, sorted, with size and SHA-256. What is no
+ * regular file, or has a name that is not UTF-8, becomes a note. */
+IB_MUST int ib_run_files(int dir_fd, struct ib_record *r, struct ib_err *err);
+
+/* Takes the write permission from all files and directories below, and from the directory itself. */
+IB_MUST int ib_run_files_freeze(int dir_fd, struct ib_err *err);
+
+#endif

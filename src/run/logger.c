@@ -1,0 +1,347 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The logger process. Bytes go to the log first and to our own output second; an output that nobody reads any more holds up nothing but itself. */
+#include "run/logger.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/auto.h"
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/str.h"
+
+#define CHUNK 65536
+#define MARK_ROOM 4096 /* kept on the disk from the start, so that a mark always fits */
+#define HURRY_NS (2 * IB_NS)
+
+static const char *const names[2] = {"stdout.log", "stderr.log"};
+
+struct stream {
+	int pipe, log, show; /* pipe -1: ended; show -1: not shown (any more) */
+	bool show_is_file;
+	uint64_t kept, lost;
+	int sys;
+	size_t at, n; /* of buf: what is not shown yet */
+	char buf[CHUNK];
+};
+
+struct logger {
+	struct stream s[2];
+	int status, control;
+};
+
+static void keep(struct stream *s, const char *p, size_t n)
+{
+	while (n && !s->sys) {
+		ssize_t k = write(s->log, p, n);
+
+		if (k < 0 && errno == EINTR)
+			continue;
+		if (k < 0) {
+			s->sys = errno;
+			break;
+		}
+		p += k;
+		n -= (size_t)k;
+		s->kept += (size_t)k;
+	}
+	s->lost += n;
+}
+
+static void take(struct stream *s)
+{
+	ssize_t n = read(s->pipe, s->buf, sizeof(s->buf));
+
+	if (n < 0 && (errno == EINTR || errno == EAGAIN))
+		return;
+	if (n <= 0) {
+		close(s->pipe);
+		s->pipe = -1;
+		return;
+	}
+	keep(s, s->buf, (size_t)n);
+	s->at = 0;
+	s->n = s->show >= 0 ? (size_t)n : 0;
+}
+
+/* A pipe that polls as writable takes 4 KiB without blocking. */
+static void show(struct stream *s)
+{
+	size_t left = s->n - s->at, max = s->show_is_file ? left : 4096;
+	ssize_t k = write(s->show, s->buf + s->at, left < max ? left : max);
+
+	if (k < 0 && (errno == EINTR || errno == EAGAIN))
+		return;
+	if (k < 0)
+		s->show = -1;
+	else
+		s->at += (size_t)k;
+	if (s->show < 0 || s->at == s->n)
+		s->at = s->n = 0;
+}
+
+static void hide(struct logger *l)
+{
+	char byte;
+	ssize_t n = read(l->control, &byte, 1);
+
+	if (n > 0)
+		for (int i = 0; i < 2; i++) {
+			l->s[i].show = -1;
+			l->s[i].at = l->s[i].n = 0;
+		}
+	if (n == 0 || (n < 0 && errno != EINTR)) /* ib-run is gone; we go on */
+		l->control = -1;
+}
+
+static void copy(struct logger *l)
+{
+	while (l->s[0].pipe >= 0 || l->s[1].pipe >= 0 || l->s[0].n || l->s[1].n) {
+		struct pollfd p[3] = {{.fd = l->control, .events = POLLIN}};
+
+		for (int i = 0; i < 2; i++) {
+			bool full = l->s[i].n > 0;
+
+			p[i + 1] = (struct pollfd){.fd = full ? l->s[i].show : l->s[i].pipe, .events = full ? POLLOUT : POLLIN};
+		}
+		if (poll(p, 3, -1) < 0 && errno != EINTR)
+			return;
+		if (p[0].revents)
+			hide(l);
+		for (int i = 0; i < 2; i++) {
+			if (!p[i + 1].revents)
+				continue;
+			if (l->s[i].n)
+				show(&l->s[i]);
+			else if (p[i + 1].events == POLLIN && l->s[i].pipe >= 0)
+				take(&l->s[i]);
+		}
+	}
+}
+
+/* The log of a full disk ends with a line that says so, written over its last bytes: those have their place already. */
+static void mark(struct stream *s)
+{
+	char text[256];
+	uint64_t kept, total = s->kept + s->lost;
+	int n = 0;
+
+	kept = s->kept;
+	for (int i = 0; i < 2; i++) { /* twice: the number is part of the text */
+		n = snprintf(text, sizeof(text), "\n[ib-run: log cut: %s; the first %llu of %llu bytes are above]\n", strerror(s->sys), (unsigned long long)kept,
+			     (unsigned long long)total);
+		kept = s->kept > (uint64_t)n ? s->kept - (uint64_t)n : 0;
+	}
+	n = snprintf(text, sizeof(text), "\n[ib-run: log cut: %s; the first %llu of %llu bytes are above]\n", strerror(s->sys), (unsigned long long)kept,
+		     (unsigned long long)total);
+	if (pwrite(s->log, text, (size_t)n, (off_t)kept) != n)
+		return;
+	s->lost = total - kept;
+	s->kept = kept;
+}
+
+static void report(struct logger *l)
+{
+	struct ib_logger_status st = {0};
+
+	for (int i = 0; i < 2; i++) {
+		if (l->s[i].sys)
+			mark(&l->s[i]);
+		fdatasync(l->s[i].log);
+		st.kept[i] = l->s[i].kept;
+		st.lost[i] = l->s[i].lost;
+		st.sys[i] = l->s[i].sys;
+	}
+	while (write(l->status, &st, sizeof(st)) < 0 && errno == EINTR)
+		;
+}
+
+/* --- starting it --- */
+
+/* Closes every descriptor but the standard three and ours: locks and pipes of ib-run are none of the logger's business. */
+static void close_others(const struct logger *l)
+{
+	int keep_fds[] = {l->s[0].pipe, l->s[1].pipe, l->s[0].log, l->s[1].log, l->status, l->control};
+
+	for (unsigned from = 3;;) {
+		unsigned next = ~0u;
+
+		for (size_t i = 0; i < IB_LEN(keep_fds); i++)
+			if ((unsigned)keep_fds[i] >= from && (unsigned)keep_fds[i] < next)
+				next = (unsigned)keep_fds[i];
+		if (next > from)
+			close_range(from, next - 1, 0);
+		if (next == ~0u)
+			return;
+		from = next + 1;
+	}
+}
+
+static void quiet_signals(void)
+{
+	static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTTOU, SIGUSR1, SIGUSR2, SIGALRM};
+
+	for (size_t i = 0; i < IB_LEN(ignored); i++)
+		signal(ignored[i], SIG_IGN);
+}
+
+static void serve(struct logger *l)
+{
+	int null = open("/dev/null", O_RDONLY);
+
+	quiet_signals();
+	prctl(PR_SET_NAME, "ib-run-logger");
+	if (null >= 0)
+		dup2(null, STDIN_FILENO);
+	close_others(l);
+	if (chdir("/") < 0)
+		l->control = -1; /* nothing depends on it */
+	copy(l);
+	report(l);
+	_exit(0);
+}
+
+/* Forked twice: the logger is nobody's child, so that it is in nobody's way when trees are ended. */
+static int fork_logger(struct logger *l, struct ib_err *err)
+{
+	int status = 0;
+	pid_t p = fork();
+
+	if (p == 0) {
+		setsid();
+		p = fork();
+		if (p == 0)
+			serve(l);
+		_exit(p < 0);
+	}
+	if (p < 0 || waitpid(p, &status, 0) != p || status != 0)
+		return ib_fail(err, IB_E_IO, p < 0 ? errno : EAGAIN, "cannot start the logger");
+	return 0;
+}
+
+static int open_log(int dir_fd, const char *name, int *ret, struct ib_err *err)
+{
+	*ret = openat(dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+	if (*ret < 0)
+		return ib_fail(err, IB_E_IO, errno, "cannot create '%s'", name);
+	if (fallocate(*ret, FALLOC_FL_KEEP_SIZE, 0, MARK_ROOM) < 0 && (errno == ENOSPC || errno == EDQUOT))
+		return ib_fail(err, IB_E_IO, errno, "no room for '%s'", name);
+	return 0;
+}
+
+static int make_pipe(int fds[2], struct ib_err *err)
+{
+	if (pipe2(fds, O_CLOEXEC) < 0)
+		return ib_fail(err, IB_E_IO, errno, "cannot make a pipe");
+	return 0;
+}
+
+static bool is_file(int fd)
+{
+	struct stat st;
+
+	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+}
+
+/* Opens all that both sides need; what is open at a failure is closed by the caller. */
+static int prepare(int dir_fd, bool shown, struct logger *l, struct ib_logger *ret, struct ib_err *err)
+{
+	int *const ours[2] = {&ret->out_fd, &ret->err_fd};
+	int fds[2], r;
+
+	for (int i = 0; i < 2; i++) {
+		if ((r = open_log(dir_fd, names[i], &l->s[i].log, err)) < 0 || (r = make_pipe(fds, err)) < 0)
+			return r;
+		l->s[i].pipe = fds[0];
+		*ours[i] = fds[1];
+		fcntl(fds[1], F_SETPIPE_SZ, 1 << 20); /* a writer should rarely wait for us */
+		l->s[i].show = shown ? STDOUT_FILENO + i : -1;
+		l->s[i].show_is_file = shown && is_file(STDOUT_FILENO + i);
+	}
+	if ((r = make_pipe(fds, err)) < 0)
+		return r;
+	ret->status_fd = fds[0];
+	l->status = fds[1];
+	if ((r = make_pipe(fds, err)) < 0)
+		return r;
+	l->control = fds[0];
+	ret->control_fd = fds[1];
+	return 0;
+}
+
+int ib_logger_start(int dir_fd, bool shown, struct ib_logger *ret, struct ib_err *err)
+{
+	ib_auto_free struct logger *l = ib_alloc(sizeof(*l));
+	int r;
+
+	*ret = (struct ib_logger){.out_fd = -1, .err_fd = -1, .status_fd = -1, .control_fd = -1};
+	l->status = l->control = -1;
+	for (int i = 0; i < 2; i++)
+		l->s[i].pipe = l->s[i].log = l->s[i].show = -1;
+	r = prepare(dir_fd, shown, l, ret, err);
+	if (r == 0)
+		r = fork_logger(l, err);
+	for (int i = 0; i < 2; i++) {
+		ib_auto_fd_fn(&l->s[i].pipe);
+		ib_auto_fd_fn(&l->s[i].log);
+	}
+	ib_auto_fd_fn(&l->status);
+	ib_auto_fd_fn(&l->control);
+	if (r < 0)
+		ib_logger_clear(ret);
+	return r;
+}
+
+static void close_fd(int *fd)
+{
+	if (*fd >= 0)
+		close(*fd);
+	*fd = -1;
+}
+
+void ib_logger_release(struct ib_logger *l)
+{
+	close_fd(&l->out_fd);
+	close_fd(&l->err_fd);
+}
+
+void ib_logger_clear(struct ib_logger *l)
+{
+	ib_logger_release(l);
+	close_fd(&l->status_fd);
+	close_fd(&l->control_fd);
+}
+
+static bool readable(int fd)
+{
+	struct pollfd p = {.fd = fd, .events = POLLIN};
+
+	return poll(&p, 1, 0) > 0;
+}
+
+int ib_logger_finish(struct ib_logger *l, struct ib_signals *signals, bool hurry, struct ib_logger_status *ret, struct ib_err *err)
+{
+	size_t n;
+	int r;
+
+	ib_logger_release(l);
+	if (hurry && !readable(l->status_fd))
+		ib_signals_wait(signals, HURRY_NS, l->status_fd);
+	while (!readable(l->status_fd)) {
+		if (hurry && write(l->control_fd, "h", 1) < 0)
+			break;
+		hurry |= ib_signals_wait(signals, hurry ? IB_NS / 10 : -1, l->status_fd) != 0;
+	}
+	r = ib_read_upto(l->status_fd, ret, sizeof(*ret), "the logger's report", &n, err);
+	if (r == 0 && n != sizeof(*ret))
+		r = ib_fail(err, IB_E_STATE, 0, "the logger ended early: the logs are not complete");
+	return r;
+}

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Signals to ib-run as a descriptor. */
+#include "run/signals.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stddef.h>
+#include <sys/signalfd.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "base/auto.h"
+#include "base/clock.h"
+
+static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+
+static bool is_ignored(int sig)
+{
+	struct sigaction sa;
+
+	return sigaction(sig, NULL, &sa) == 0 && sa.sa_handler == SIG_IGN;
+}
+
+int ib_signals_init(struct ib_signals *s, struct ib_err *err)
+{
+	sigset_t set;
+
+	*s = (struct ib_signals){.fd = -1};
+	sigemptyset(&set);
+	sigaddset(&set, SIGCHLD);
+	for (size_t i = 0; i < IB_LEN(forwarded); i++)
+		if (forwarded[i] != SIGHUP || !is_ignored(SIGHUP)) /* nohup */
+			sigaddset(&set, forwarded[i]);
+	signal(SIGCHLD, SIG_DFL); /* inherited as ignored, it would reap our children unseen */
+	signal(SIGPIPE, SIG_IGN);
+	signal(SIGTTOU, SIG_IGN);
+	if (sigprocmask(SIG_BLOCK, &set, &s->before) < 0)
+		return ib_fail(err, IB_E_IO, errno, "cannot block signals");
+	s->fd = signalfd(-1, &set, SFD_CLOEXEC | SFD_NONBLOCK);
+	return s->fd < 0 ? ib_fail(err, IB_E_IO, errno, "cannot wait for signals") : 0;
+}
+
+void ib_signals_clear(struct ib_signals *s)
+{
+	if (s->fd < 0)
+		return;
+	close(s->fd);
+	s->fd = -1;
+	sigprocmask(SIG_SETMASK, &s->before, NULL);
+}
+
+static int take(struct ib_signals *s)
+{
+	struct signalfd_siginfo info;
+	int last = 0;
+
+	while (read(s->fd, &info, sizeof(info)) == sizeof(info)) {
+		if (info.ssi_signo == SIGCHLD)
+			continue;
+		last = (int)info.ssi_signo;
+		s->count++;
+		if (!s->caught)
+			s->caught = last;
+	}
+	return last;
+}
+
+int ib_signals_wait(struct ib_signals *s, int64_t timeout_ns, int extra_fd)
+{
+	struct pollfd fds[] = {{.fd = s->fd, .events = POLLIN}, {.fd = extra_fd, .events = POLLIN}};
+	struct timespec ts = {.tv_sec = timeout_ns / IB_NS, .tv_nsec = timeout_ns % IB_NS};
+
+	ppoll(fds, 2, timeout_ns < 0 ? NULL : &ts, NULL);
+	return take(s);
+}
