@@ -66,13 +66,18 @@ static json_t *environment_json(const struct ib_run *run)
 	return o;
 }
 
+/* Paths of the run are given below the study, so that they hold nothing of the machine. */
 static json_t *placeholders_json(const struct ib_run *run)
 {
 	json_t *o = ib_json_object(), *all = ib_run_placeholders(run), *v;
+	size_t n = strlen(run->study->path) + 1;
 	const char *name;
 
 	json_object_foreach(all, name, v)
 		ib_json_set(o, name, redacted(run->study->redactor, json_string_value(v)));
+	ib_json_set_str(o, "run_id", run->id);
+	ib_json_set_str(o, "run_dir", run->dir + n);
+	ib_json_set_str(o, "output_dir", run->output_dir + n);
 	json_decref(all);
 	return o;
 }

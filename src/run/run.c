@@ -224,7 +224,7 @@ static void judge(const struct ib_run *run, const struct ib_child_result *res)
 
 	if (res->exec_errno != IB_NONE) {
 		ib_record_fail(r, res->exec_errno == ENOENT ? "not_found" : "cannot_execute");
-		ib_strv_take(&r->notes, ib_asprintf("cannot execute '%s': %s", run->spec->argv[0], strerror((int)res->exec_errno)));
+		ib_strv_take(&r->notes, ib_asprintf("cannot execute '%s' (%s)", run->spec->argv[0], strerror((int)res->exec_errno)));
 	} else if (res->interrupted_by) {
 		r->state = IB_STATE_INTERRUPTED;
 		ib_strv_take(&r->notes, ib_asprintf("interrupted by signal %d (%s)", res->interrupted_by, strsignal(res->interrupted_by)));
