@@ -15,6 +15,7 @@ set -euo pipefail
 main() {
 	local port=${1-} dir=${2-} n=${workload_args[1]}
 	[[ $# -eq 2 && $port =~ ^[0-9]{1,5}$ ]] || die 'usage: warm.sh PORT DIRECTORY'
+	(exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null || die "warm-up: nothing answers on 127.0.0.1:$port"
 	mkdir -p "$dir"
 	rm -f "$dir/warm.json"
 	"$client_bin" bench serve --backend openai --host 127.0.0.1 --port "$port" \
