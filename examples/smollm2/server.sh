@@ -14,7 +14,7 @@
 #
 # Exit status: 0 done; 3 not running (status); 1 anything else.
 set -euo pipefail
-# shellcheck source=common.sh
+# shellcheck source-path=SCRIPTDIR source=common.sh
 . "$(dirname "$0")/common.sh"
 
 ready_s=60

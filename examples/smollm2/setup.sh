@@ -10,7 +10,7 @@
 # 1 anything else.
 set -euo pipefail
 here=$(cd "$(dirname "$0")" && pwd)
-# shellcheck source=common.sh
+# shellcheck source-path=SCRIPTDIR source=common.sh
 . "$here/common.sh"
 
 jobs=${IBTOOLS_JOBS:-2}

@@ -11,7 +11,7 @@
 #
 # Exit status: 0 done; 77 the registries cannot be reached; 1 anything else.
 set -euo pipefail
-# shellcheck source=common.sh
+# shellcheck source-path=SCRIPTDIR source=common.sh
 . "$(dirname "$0")/common.sh"
 
 default_port=8390

@@ -9,7 +9,7 @@
 # DIRECTORY gets the client's result. Exit status: 0 every request succeeded;
 # 1 anything else.
 set -euo pipefail
-# shellcheck source=common.sh
+# shellcheck source-path=SCRIPTDIR source=common.sh
 . "$(dirname "$0")/common.sh"
 
 main() {

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The real study, from the registries to a packet that verifies: what the records say of its runs is compared with the client's own
 # per-request results and with the server's counters. IBTOOLS_REAL_DIR names a directory to keep; otherwise all is removed.
+# shellcheck source-path=SCRIPTDIR source=../cli/lib.sh
 . "$(dirname "$0")/../cli/lib.sh"
 # shellcheck disable=SC2154
 here=$IB_SRCDIR/tests/real example=$IB_SRCDIR/examples/smollm2
