@@ -32,7 +32,7 @@ extern const struct ib_collector *const ib_collectors_volatile[];
 /* What has no path. Under a recorded root the answers of the recorded machine; ctx->live NULL: nothing is known. */
 struct ib_live {
 	bool running;         /* the running system may be asked */
-	const json_t *replay; /* answers by name, or NULL */
+	const json_t *replay; /* ib-replay.json of a recorded root, or NULL */
 	json_t *record;       /* answers are kept here, or NULL */
 };
 /* The answer to a question without a path: ask() on the live system, the recorded one under a recorded root, NULL when unknown.

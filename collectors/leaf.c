@@ -152,7 +152,7 @@ json_t *ib_live_ask(struct ib_ctx *ctx, const char *name, json_t *(*ask)(struct 
 	if (!ctx->live)
 		return NULL;
 	if (!ctx->live->running)
-		return json_deep_copy(json_object_get(ctx->live->replay, name));
+		return json_deep_copy(json_object_get(json_object_get(ctx->live->replay, "answers"), name));
 	answer = ask(ctx, arg);
 	if (answer && ctx->live->record)
 		ib_json_set(ctx->live->record, name, json_deep_copy(answer));

@@ -383,8 +383,12 @@ struct ib_fact ib_root_exists(struct ib_root *r, const char *path)
 {
 	struct ib_fact fact = begin(r, path);
 	ib_auto_fd int fd = -1;
+	struct stat st;
 
 	if (fact.status != IB_FACT_OK)
 		return fact;
-	return end(r, path, ib_fact_of(open_below(r, path, O_PATH | O_CLOEXEC, &fd)), NULL, 0);
+	fact = ib_fact_of(open_below(r, path, O_PATH | O_CLOEXEC, &fd));
+	if (fact.status == IB_FACT_OK && fstat(fd, &st) < 0)
+		fact = ib_fact_of(errno);
+	return end(r, path, fact, fact.status == IB_FACT_OK && !S_ISDIR(st.st_mode) ? "" : NULL, 0);
 }

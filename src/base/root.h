@@ -49,7 +49,7 @@ void ib_root_restrict(struct ib_root *r, const char *const *patterns);
 /* The first path that was refused since the last ib_root_restrict(), or NULL. */
 const char *ib_root_refused(const struct ib_root *r);
 
-/* Called for every read and listing with its outcome; data is NULL unless a file was read. */
+/* Called for every read, listing and look with its outcome; data is NULL unless it is a file (not read: n is 0). */
 typedef void ib_root_watcher(void *arg, const char *path, struct ib_fact fact, const char *data, size_t n);
 void ib_root_watch(struct ib_root *r, ib_root_watcher *watcher, void *arg);
 /* In a recorded root: reading path gives this status, as it did on the recorded machine. */
