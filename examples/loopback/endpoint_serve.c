@@ -224,6 +224,7 @@ int lb_server_run(struct lb_server *s, struct ib_err *err)
 {
 	struct pollfd p[2] = {{.fd = s->listen_fd, .events = POLLIN}, {.events = POLLIN}};
 	ib_auto_fd int sfd = -1;
+	struct signalfd_siginfo info;
 	sigset_t set;
 
 	sigemptyset(&set);
@@ -244,7 +245,7 @@ int lb_server_run(struct lb_server *s, struct ib_err *err)
 			wind_down(s);
 			return ib_fail(err, IB_E_IO, e, "cannot wait for connections");
 		}
-		if ((p[1].revents & POLLIN) || ms == 0)
+		if (ms == 0 || ((p[1].revents & POLLIN) && read(sfd, &info, sizeof(info)) == (ssize_t)sizeof(info)))
 			break;
 		if (p[0].revents & POLLIN)
 			accept_one(s);
