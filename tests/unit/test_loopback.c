@@ -211,9 +211,11 @@ static const struct {
 	{"no body", "POST /v1/completions HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "HTTP/1.1 400"},
 	{"a prompt of the wrong type", "POST /v1/completions HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 12\r\n\r\n{\"prompt\":7}", "HTTP/1.1 400"},
 	{"negative token ids", "POST /v1/completions HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 15\r\n\r\n{\"prompt\":[-1]}", "HTTP/1.1 400"},
-	{"a message without content", "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 30\r\n\r\n{\"messages\":[{\"role\":\"user\"}]}",
+	{"a message without content",
+	 "POST /v1/chat/completions HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 30\r\n\r\n{\"messages\":[{\"role\":\"user\"}]}",
 	 "HTTP/1.1 400"},
-	{"no tokens asked", "POST /v1/completions HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 29\r\n\r\n{\"prompt\":\"a\",\"max_tokens\":0} ",
+	{"no tokens asked",
+	 "POST /v1/completions HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: 29\r\n\r\n{\"prompt\":\"a\",\"max_tokens\":0} ",
 	 "HTTP/1.1 400"},
 };
 
@@ -326,8 +328,9 @@ static const struct {
 } replies[] = {
 	{"a body until the end", OK_HEAD "\r\n" PIECE PIECE USAGE DONE, LD_OK, "", 2, 2},
 	{"lines that end with CR LF", OK_HEAD "\r\ndata: {\"choices\":[{\"text\":\"a\"}]}\r\n\r\ndata: [DONE]\r\n\r\n", LD_OK, "", 1, LD_NONE},
-	{"chunks cut anywhere", OK_HEAD "Transfer-Encoding: chunked\r\n\r\n1\r\nd\r\n5;x=y\r\nata: \r\n2e\r\n{\"choices\":[{\"text\":\"a\"}]}\n\ndata: [DONE]\n\n    \r\n0\r\n\r\n", LD_OK, "", 1,
-	 LD_NONE},
+	{"chunks cut anywhere",
+	 OK_HEAD "Transfer-Encoding: chunked\r\n\r\n1\r\nd\r\n5;x=y\r\nata: \r\n2e\r\n{\"choices\":[{\"text\":\"a\"}]}\n\ndata: [DONE]\n\n    \r\n0\r\n\r\n",
+	 LD_OK, "", 1, LD_NONE},
 	{"the interim reply before", "HTTP/1.1 100 Continue\r\n\r\n" OK_HEAD "\r\n" PIECE USAGE DONE, LD_OK, "", 1, 2},
 	{"nothing at all", "", LD_ERROR, "stream_cut", 0, LD_NONE},
 	{"another protocol", "SSH-2.0-OpenSSH_9.2\r\n\r\n", LD_ERROR, "malformed", 0, LD_NONE},
