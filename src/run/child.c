@@ -147,17 +147,19 @@ static void reap(struct run *r)
 	}
 }
 
-/* Everything that belongs to the command and lives; false: cannot tell. */
-static bool members(const struct run *r, struct ib_pids *ret)
+/* Everything that belongs to the command and lives, and how many of it wait to be reaped by us; false: cannot tell. */
+static bool members(const struct run *r, struct ib_pids *ret, size_t *ret_dead)
 {
-	return r->spec->own_tree ? ib_tree_descendants(&r->excluded, ret) : ib_tree_session(r->pid, ret);
+	*ret_dead = 0;
+	return r->spec->own_tree ? ib_tree_descendants(&r->excluded, ret, ret_dead) : ib_tree_session(r->pid, ret);
 }
 
 static void send_all(const struct run *r, int sig)
 {
 	ib_auto_pids struct ib_pids list = {0};
+	size_t dead;
 
-	if (members(r, &list)) {
+	if (members(r, &list, &dead)) {
 		for (size_t i = 0; i < list.n; i++)
 			kill(list.v[i], sig);
 	} else {
@@ -174,11 +176,12 @@ static void end_all(struct run *r, bool term_first)
 		send_all(r, SIGTERM);
 	for (;;) {
 		ib_auto_pids struct ib_pids list = {0};
+		size_t dead;
 		bool known;
 
 		reap(r);
-		known = members(r, &list);
-		if (r->gone && (!known || list.n == 0))
+		known = members(r, &list, &dead);
+		if (r->gone && (!known || list.n + dead == 0))
 			return;
 		if (now(r) >= give_up)
 			return;
@@ -223,14 +226,15 @@ static void end_rest(struct run *r)
 {
 	ib_auto_pids struct ib_pids rest = {0};
 	int64_t until = now(r) + LINGER_NS;
+	size_t dead = 0;
 	bool known = true;
 
 	r->res->left_behind = 0;
 	while (now(r) < until && !r->signals->caught) {
 		ib_pids_clear(&rest);
 		reap(r);
-		known = members(r, &rest);
-		if (!known || rest.n == 0)
+		known = members(r, &rest, &dead);
+		if (!known || rest.n + dead == 0)
 			break;
 		ib_signals_wait(r->signals, POLL_NS, -1);
 	}

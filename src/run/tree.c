@@ -114,7 +114,7 @@ bool ib_tree_children(struct ib_pids *ret)
 	return ok;
 }
 
-bool ib_tree_descendants(const struct ib_pids *excluded, struct ib_pids *ret)
+bool ib_tree_descendants(const struct ib_pids *excluded, struct ib_pids *ret, size_t *ret_dead)
 {
 	struct processes all = {0};
 	ib_auto_free struct process *owned = NULL;
@@ -136,6 +136,8 @@ bool ib_tree_descendants(const struct ib_pids *excluded, struct ib_pids *ret)
 			more = true;
 		}
 	}
+	if (ret_dead)
+		*ret_dead = dead.n;
 	return ok;
 }
 

@@ -21,8 +21,9 @@ void ib_pids_clear(struct ib_pids *l);
 /* The present children of this process. False: /proc cannot tell. */
 bool ib_tree_children(struct ib_pids *ret);
 
-/* Living descendants of this process but those below the excluded ones. False: /proc cannot tell. */
-bool ib_tree_descendants(const struct ib_pids *excluded, struct ib_pids *ret);
+/* Living descendants of this process but those below the excluded ones; *ret_dead (may be NULL): how many have died and were not
+ * waited for yet. False: /proc cannot tell. */
+bool ib_tree_descendants(const struct ib_pids *excluded, struct ib_pids *ret, size_t *ret_dead);
 
 /* Living processes of a session. False: /proc cannot tell. */
 bool ib_tree_session(pid_t session, struct ib_pids *ret);

@@ -81,6 +81,7 @@ static void refuse(const char *key, json_t *value, enum ib_code code)
 	else
 		json_object_del(j, key);
 	CU_ASSERT_EQUAL(ib_record_from_json(j, "record.json", &b, &err), code);
+	ib_record_clear(&b); /* empty after a failure */
 	json_decref(j);
 	ib_record_clear(&a);
 }
