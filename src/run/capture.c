@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/str.h"
+#include "capture/capture.h"
 #include "run/inside.h"
 
 #define CAPTURE_LIMIT_NS (60 * IB_NS)
@@ -80,9 +81,25 @@ void ib_run_capture_node(const struct ib_ctx *ctx, struct ib_study *study, struc
 	study->capture_note = ib_asprintf("there is no capture of this node: %s", r < 0 ? err.text : "unknown");
 }
 
+static int write_volatile(struct ib_run *run, const char *name, struct ib_err *err)
+{
+	struct ib_ctx ctx = *run->ctx;
+	ib_auto_json json_t *doc = NULL;
+	ib_auto_buf struct ib_buf b = IB_BUF(IB_JSON_MAX);
+	int r;
+
+	ctx.redact = run->study->redactor;
+	if ((r = ib_capture_volatile(&ctx, &doc, err)) < 0 || (r = ib_capture_text(&ctx, doc, &b, err)) < 0)
+		return r;
+	return ib_write_file(run->dir_fd, name, b.data, b.len, 0644, false, err);
+}
+
 const char *ib_run_capture_volatile(struct ib_run *run, const char *name)
 {
-	(void)run;
-	(void)name;
-	return "absent";
+	struct ib_err err = {0};
+
+	if (write_volatile(run, name, &err) == 0)
+		return "ok";
+	ib_strv_take(&run->record->notes, ib_asprintf("there is no '%s': %s", name, err.text));
+	return "error";
 }
