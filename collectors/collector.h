@@ -39,6 +39,21 @@ struct ib_live {
  * New reference. */
 json_t *ib_live_ask(struct ib_ctx *ctx, const char *name, json_t *(*ask)(struct ib_ctx *ctx, void *arg), void *arg);
 
+/* --- answer.c: collectors that call libraries which may hang or crash --- */
+struct ib_answer_job {
+	const char *name; /* of the question, as in ib_live_ask() */
+	int (*run)(struct ib_ctx *ctx, void *arg, int fd); /* in the child: calls ib_answer_emit(), returns an exit status */
+	void *arg;
+	int64_t timeout_ns;
+};
+/* In the child: sends what was filled in so far; later calls add to it. */
+void ib_answer_emit(int fd, const json_t *out);
+/* Merges the answer of a child (live system) or of the recorded machine into out; *ret_known is false when there is neither.
+ * When the child fails, what it had sent is merged all the same. IB_E_TIMEOUT: it was killed at the limit. */
+IB_MUST int ib_answer_ask(struct ib_ctx *ctx, const struct ib_answer_job *job, json_t *out, bool *ret_known, struct ib_err *err);
+/* The same, always with a child. */
+IB_MUST int ib_answer_run(struct ib_ctx *ctx, const struct ib_answer_job *job, json_t *out, struct ib_err *err);
+
 /* --- leaf.c: filling in. path is a slash-separated key path ("cpufreq/governor"; a number indexes an array that is there).
  * A leaf that cannot be known is null in data, with its status in missing; everything else is "ok". --- */
 json_t *ib_leaf_out(void); /* {"data": {}, "missing": {}} */
@@ -48,7 +63,7 @@ void ib_leaf(json_t *out, const char *path, json_t *value); /* steals; NULL valu
 void ib_leaf_str(json_t *out, const char *path, const char *s);
 void ib_leaf_int(json_t *out, const char *path, int64_t v); /* beyond 2^53: as a string of digits */
 void ib_leaf_missing(json_t *out, const char *path, struct ib_fact fact);
-/* Merges data and missing of a filled-in object (a recorded or a child's answer) below path. */
+/* Adds data and missing of a filled-in object (a recorded or a child's answer), and "xml" where it has that. */
 void ib_leaf_merge(json_t *out, const json_t *from);
 
 /* One file is one leaf: its text without the line end; an integer times factor; anything else than an integer is an error (EINVAL). */

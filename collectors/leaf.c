@@ -98,6 +98,8 @@ void ib_leaf_merge(json_t *out, const json_t *from)
 {
 	json_t *data = json_object_get(from, "data"), *missing = json_object_get(from, "missing");
 
+	if (json_is_string(json_object_get(from, "xml")))
+		ib_json_set(out, "xml", json_incref(json_object_get(from, "xml")));
 	if (json_is_object(data))
 		json_object_update(json_object_get(out, "data"), data);
 	if (json_is_object(missing))

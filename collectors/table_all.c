@@ -3,7 +3,7 @@
 #include "collectors/collector.h"
 
 extern const struct ib_collector ib_collector_load, ib_collector_clocks, ib_collector_memory, ib_collector_os, ib_collector_kernel, ib_collector_cpu,
-	ib_collector_environment;
+	ib_collector_environment, ib_collector_gpu_nvidia, ib_collector_git, ib_collector_topology;
 
 const struct ib_collector *const ib_collectors_all[] = {
 	&ib_collector_load,
@@ -13,5 +13,8 @@ const struct ib_collector *const ib_collectors_all[] = {
 	&ib_collector_kernel,
 	&ib_collector_cpu,
 	&ib_collector_environment,
+	&ib_collector_gpu_nvidia,
+	&ib_collector_git,
+	&ib_collector_topology,
 	NULL,
 };
