@@ -1,0 +1,308 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a study to a packet in its place. */
+#include "pack/pack.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base/auto.h"
+#include "base/exit.h"
+#include "base/io.h"
+#include "base/str.h"
+#include "pack/secrets.h"
+#include "pack/write.h"
+#include "store/names.h"
+#include "verify/verify.h"
+
+/* The packet on its way: a file beside its final name, which is removed unless it gets there. */
+struct part {
+	int dirfd, fd;
+	char *dir, *name, *temp; /* name and temp below dir */
+	bool zstd;
+};
+
+static void part_clear(struct part *p)
+{
+	if (p->temp && p->dirfd >= 0)
+		unlinkat(p->dirfd, p->temp, 0);
+	if (p->fd >= 0)
+		close(p->fd);
+	if (p->dirfd >= 0)
+		close(p->dirfd);
+	free(p->dir);
+	free(p->name);
+	free(p->temp);
+}
+
+static int exists(const char *path, struct ib_err *err)
+{
+	return ib_fail_at(err, IB_E_EXISTS, path, "'%s' exists and is not overwritten; choose another name, or move it away", path);
+}
+
+/* The directory of the packet must not be part of the study. */
+static int check_outside(int dirfd, int study_fd, const char *out, struct ib_err *err)
+{
+	ib_auto_fd int fd = fcntl(dirfd, F_DUPFD_CLOEXEC, 3);
+	struct stat study, here, up;
+
+	if (fd < 0 || fstat(study_fd, &study) < 0 || fstat(fd, &here) < 0)
+		return ib_fail(err, IB_E_IO, errno, "cannot inspect the directory of '%s'", out);
+	for (;;) {
+		int parent;
+
+		if (here.st_dev == study.st_dev && here.st_ino == study.st_ino)
+			return ib_fail(err, IB_E_USAGE, 0, "'%s' would lie in the study that it packs; write it elsewhere, '-o ../NAME.tar.zst' for example", out);
+		parent = openat(fd, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+		if (parent < 0 || fstat(parent, &up) < 0) {
+			if (parent >= 0)
+				close(parent);
+			return 0; /* above what we may read nothing of the study can be */
+		}
+		close(fd);
+		fd = parent;
+		if (up.st_dev == here.st_dev && up.st_ino == here.st_ino)
+			return 0;
+		here = up;
+	}
+}
+
+/* Judges the name before any work is done. */
+static int part_open(const char *out, int study_fd, struct part *p, struct ib_err *err)
+{
+	const char *slash = strrchr(out, '/');
+	struct stat st;
+	int r;
+
+	p->zstd = ib_ends(out, ".tar.zst");
+	p->dir = slash ? ib_strndup(out, (size_t)(slash - out) + 1) : ib_strdup(".");
+	p->name = ib_strdup(slash ? slash + 1 : out);
+	if (!p->zstd && !ib_ends(out, ".tar"))
+		return ib_fail(err, IB_E_USAGE, 0, "'%s' must end with '.tar' or '.tar.zst'", out);
+	r = ib_open_dir(AT_FDCWD, p->dir, &p->dirfd, err);
+	if (r < 0)
+		return r;
+	if (fstatat(p->dirfd, p->name, &st, AT_SYMLINK_NOFOLLOW) == 0)
+		return exists(out, err);
+	return check_outside(p->dirfd, study_fd, out, err);
+}
+
+static int part_create(struct part *p, struct ib_err *err)
+{
+	char *temp = ib_asprintf(".%s.%ld.part", p->name, (long)getpid());
+
+	p->fd = openat(p->dirfd, temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+	if (p->fd < 0) {
+		int sys = errno;
+
+		free(temp);
+		return ib_fail(err, IB_E_IO, sys, "cannot create a file in '%s'", p->dir);
+	}
+	p->temp = temp;
+	return 0;
+}
+
+static int part_commit(struct part *p, const char *out, struct ib_err *err)
+{
+	if (renameat2(p->dirfd, p->temp, p->dirfd, p->name, 1 /* RENAME_NOREPLACE */) < 0) {
+		if (errno == EEXIST)
+			return exists(out, err);
+		if (errno != EINVAL)
+			return ib_fail(err, IB_E_IO, errno, "cannot move '%s' into place", out);
+		if (linkat(p->dirfd, p->temp, p->dirfd, p->name, 0) < 0) /* file systems without RENAME_NOREPLACE */
+			return errno == EEXIST ? exists(out, err) : ib_fail(err, IB_E_IO, errno, "cannot move '%s' into place", out);
+		unlinkat(p->dirfd, p->temp, 0);
+	}
+	free(p->temp);
+	p->temp = NULL;
+	return ib_sync_dir(p->dirfd, p->dir, err);
+}
+
+/* --- the study --- */
+
+static int open_study(const struct ib_pack_opts *opts, struct ib_pack_study *s, struct ib_err *err)
+{
+	const char *path = opts->study;
+
+	if (!path)
+		path = access("ledger.jsonl", F_OK) == 0 ? "." : "./ib-study";
+	s->name = ib_strdup(path);
+	if (!opts->study && access(path, F_OK) < 0)
+		return ib_fail(err, IB_E_STATE, 0, "there is no study here: neither 'ledger.jsonl' nor 'ib-study'; name one with '-C STUDY'");
+	return ib_open_dir(AT_FDCWD, path, &s->fd, err);
+}
+
+static int load_key(const struct ib_ctx *ctx, const char *path, struct ib_privkey **ret, struct stat *st, struct ib_err *err)
+{
+	__attribute__((cleanup(ib_wipe))) struct ib_buf b = IB_BUF(IB_KEY_FILE_MAX);
+	ib_auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+	int r;
+
+	if (fd < 0 && errno == ENOENT)
+		return ib_fail(err, IB_E_USAGE, 0, "there is no key '%s'; 'ib-pack --new-key NAME' makes NAME.pem", path);
+	if (fd < 0 || fstat(fd, st) < 0)
+		return ib_fail(err, IB_E_IO, errno, "cannot open key '%s'", path);
+	if (st->st_mode & (S_IRGRP | S_IROTH))
+		ib_log(ctx, IB_LOG_WARNING, "key '%s' can be read by others; 'chmod 600 %s' keeps it yours", path, path);
+	r = ib_read_all(fd, path, &b, err);
+	return r < 0 ? r : ib_privkey_from_pem(ib_buf_str(&b), b.len, path, ret, err);
+}
+
+/* The first failing E finding as an error. */
+static int refuse(const struct ib_verdict *v, const char *what, struct ib_err *err)
+{
+	for (size_t i = 0; i < v->findings.n; i++) {
+		const struct ib_finding *f = &v->findings.v[i];
+
+		if (f->level == IB_FINDING_E && f->status == IB_FAIL)
+			return ib_fail_at(err, f->code ? f->code : IB_E_BINDING, f->file ? f->file : "", "%s does not verify: %s: %s", what, f->id, f->message);
+	}
+	return ib_fail(err, IB_E_STATE, 0, "%s does not verify; 'ib-verify' says why", what);
+}
+
+static int verify_study(struct ib_pack_study *s, struct ib_run_counts *ret, struct ib_err *err)
+{
+	const struct ib_verify_opts opts = {0};
+	ib_auto_verdict struct ib_verdict v = {0};
+	int r = ib_study_verify(s->fd, s->name, &opts, &v, err);
+
+	if (r < 0)
+		return r;
+	if (v.exit != IB_EXIT_OK)
+		return refuse(&v, "the study", err);
+	*ret = v.counts;
+	return 0;
+}
+
+/* --- what was written --- */
+
+struct relist {
+	const struct ib_pack_study *s;
+	const char *top;
+	size_t at; /* next file of the study */
+	uint64_t entries;
+};
+
+/* The second reader must see the study's files, in order and with their sizes, behind the tag files and signatures. */
+static int relist(void *arg, const char *path, uint64_t bytes, struct ib_err *err)
+{
+	struct relist *l = arg;
+	size_t n = strlen(l->top);
+
+	l->entries++;
+	if (strncmp(path, l->top, n) != 0 || path[n] != '/')
+		return ib_fail(err, IB_E_INTERNAL, 0, "libarchive reads another name in the packet: '%s'", path);
+	if (!ib_starts(path + n, "/data/"))
+		return 0;
+	while (l->at < l->s->tree.n && l->s->tree.v[l->at].withheld)
+		l->at++;
+	if (l->at >= l->s->tree.n || strcmp(l->s->tree.v[l->at].path, path + n + 6) != 0 || l->s->tree.v[l->at].bytes != bytes)
+		return ib_fail(err, IB_E_INTERNAL, 0, "libarchive reads another file in the packet: '%s' of %" PRIu64 " bytes", path, bytes);
+	l->at++;
+	return 0;
+}
+
+static int read_back(const struct ib_ctx *ctx, const struct ib_pack_opts *opts, const struct ib_pack_study *s, const struct part *p, const struct ib_privkey *key,
+		     const struct ib_pack_written *w, struct ib_err *err)
+{
+	const char *fingerprint = key ? ib_privkey_public(key)->fingerprint : NULL;
+	const struct ib_verify_opts how = {.fingerprints = &fingerprint, .n_fingerprints = key ? 1 : 0, .unsigned_ok = !key};
+	ib_auto_free char *path = ib_asprintf("%s%s%s", p->dir, ib_ends(p->dir, "/") ? "" : "/", p->temp);
+	struct relist l = {.s = s, .top = w->top};
+	ib_auto_verdict struct ib_verdict v = {0};
+	int r = ib_verify_path(ctx, path, &how, &v, err);
+
+	if (r < 0)
+		return ib_wrap(err, "reading the packet back");
+	if (v.exit != IB_EXIT_OK)
+		return refuse(&v, "the packet just written", err);
+	if (!opts->list)
+		return 0;
+	if (lseek(p->fd, 0, SEEK_SET) < 0)
+		return ib_fail(err, IB_E_IO, errno, "cannot read the packet back");
+	r = opts->list(p->fd, relist, &l, err);
+	if (r < 0)
+		return r;
+	while (l.at < s->tree.n && s->tree.v[l.at].withheld)
+		l.at++;
+	if (l.at != s->tree.n || l.entries != w->files + 5 + (key ? 3 : 0))
+		return ib_fail(err, IB_E_INTERNAL, 0, "libarchive reads %" PRIu64 " files in the packet, which holds others", l.entries);
+	return 0;
+}
+
+static int write_packet(const struct ib_ctx *ctx, const struct ib_pack_opts *opts, const struct ib_pack_study *s, struct part *p, const struct ib_privkey *key,
+			struct ib_pack_result *ret, struct ib_err *err)
+{
+	struct ib_source_fd file;
+	struct ib_drain out = ib_drain_to_fd(&file);
+	struct ib_pack_written w;
+	struct stat st;
+	int r = part_create(p, err);
+
+	if (r < 0)
+		return r;
+	file = (struct ib_source_fd){.fd = p->fd, .name = opts->out};
+	r = ib_pack_write(s, key, &out, p->zstd, &w, err);
+	if (r < 0)
+		return r;
+	if (fsync(p->fd) < 0 || fstat(p->fd, &st) < 0)
+		return ib_fail(err, IB_E_IO, errno, "cannot write '%s'", opts->out);
+	r = read_back(ctx, opts, s, p, key, &w, err);
+	if (r == 0)
+		r = part_commit(p, opts->out, err);
+	if (r < 0)
+		return r;
+	*ret = (struct ib_pack_result){.files = w.files, .bytes = w.bytes, .withheld = w.withheld, .packet_bytes = (uint64_t)st.st_size, .sealed_now = s->sealed_now,
+				       .ledger_length = (uint64_t)s->ledger.length};
+	memcpy(ret->top, w.top, sizeof(ret->top));
+	memcpy(ret->tagmanifest_sha256, w.tagmanifest_sha256, IB_HEX_LEN);
+	memcpy(ret->head, s->ledger.head, IB_HEX_LEN);
+	if (key)
+		snprintf(ret->fingerprint, sizeof(ret->fingerprint), "%s", ib_privkey_public(key)->fingerprint);
+	return 0;
+}
+
+static int check_study_name(const struct ib_pack_study *s, struct ib_err *err)
+{
+	const char *name = s->ledger.study ? s->ledger.study : "";
+
+	if (ib_name_is_plain(name, strlen(name)))
+		return 0;
+	return ib_fail(err, IB_E_PATH, 0, "the study's name '%s' does not fit a packet: 1 to 32 of a-z, 0-9, '_' and '-', the first a letter or digit; a contract's 'study:' sets it, or the name of the directory before its first run", name);
+}
+
+int ib_pack(const struct ib_ctx *ctx, const struct ib_pack_opts *opts, struct ib_pack_result *ret, struct ib_err *err)
+{
+	__attribute__((cleanup(ib_pack_study_clear))) struct ib_pack_study s = {.fd = -1};
+	__attribute__((cleanup(part_clear))) struct part p = {.dirfd = -1, .fd = -1};
+	ib_auto_privkey struct ib_privkey *key = NULL;
+	struct ib_run_counts counts = {0};
+	struct stat st = {0};
+	int r;
+
+	if (!opts->key && !opts->is_unsigned)
+		return ib_fail(err, IB_E_USAGE, 0, "no key: '--key NAME.pem' signs ('--new-key NAME' makes one), '--unsigned' packs without saying whose it is");
+	r = open_study(opts, &s, err);
+	if (r == 0)
+		r = part_open(opts->out, s.fd, &p, err);
+	if (r == 0 && opts->key)
+		r = load_key(ctx, opts->key, &key, &st, err);
+	if (r == 0)
+		r = ib_pack_account(ctx, &s, err);
+	if (r == 0)
+		r = check_study_name(&s, err);
+	if (r == 0)
+		r = ib_pack_gather(&s, st.st_dev, st.st_ino, err);
+	if (r == 0)
+		r = ib_pack_secrets(ctx, s.fd, &s.tree, opts->allow_secret, opts->allow_secret_n, err);
+	if (r == 0)
+		r = verify_study(&s, &counts, err);
+	if (r == 0)
+		r = ib_pack_seal(ctx, &s, &counts, err);
+	return r < 0 ? r : write_packet(ctx, opts, &s, &p, key, ret, err);
+}
