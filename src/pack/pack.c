@@ -18,6 +18,7 @@
 #include "pack/secrets.h"
 #include "pack/write.h"
 #include "store/names.h"
+#include "verify/packet.h"
 #include "verify/verify.h"
 
 /* The packet on its way: a file beside its final name, which is removed unless it gets there. */
@@ -153,16 +154,14 @@ static int load_key(const struct ib_ctx *ctx, const char *path, struct ib_privke
 	return r < 0 ? r : ib_privkey_from_pem(ib_buf_str(&b), b.len, path, ret, err);
 }
 
-/* The first failing E finding as an error. */
-static int refuse(const struct ib_verdict *v, const char *what, struct ib_err *err)
+/* The first failing E finding as an error; IB_OK when there is none. */
+static int refuse(const struct ib_findings *f, const char *what, struct ib_err *err)
 {
-	for (size_t i = 0; i < v->findings.n; i++) {
-		const struct ib_finding *f = &v->findings.v[i];
-
-		if (f->level == IB_FINDING_E && f->status == IB_FAIL)
-			return ib_fail_at(err, f->code ? f->code : IB_E_BINDING, f->file ? f->file : "", "%s does not verify: %s: %s", what, f->id, f->message);
-	}
-	return ib_fail(err, IB_E_STATE, 0, "%s does not verify; 'ib-verify' says why", what);
+	for (size_t i = 0; i < f->n; i++)
+		if (f->v[i].level == IB_FINDING_E && f->v[i].status == IB_FAIL)
+			return ib_fail_at(err, f->v[i].code ? f->v[i].code : IB_E_BINDING, f->v[i].file ? f->v[i].file : "", "%s does not verify: %s: %s", what, f->v[i].id,
+					  f->v[i].message);
+	return 0;
 }
 
 static int verify_study(struct ib_pack_study *s, struct ib_run_counts *ret, struct ib_err *err)
@@ -173,10 +172,11 @@ static int verify_study(struct ib_pack_study *s, struct ib_run_counts *ret, stru
 
 	if (r < 0)
 		return r;
-	if (v.exit != IB_EXIT_OK)
-		return refuse(&v, "the study", err);
 	*ret = v.counts;
-	return 0;
+	r = refuse(&v.findings, "the study", err);
+	if (r == 0 && v.exit != IB_EXIT_OK)
+		return ib_fail(err, IB_E_STATE, 0, "the study does not verify; 'ib-verify' says why");
+	return r;
 }
 
 /* --- what was written --- */
@@ -207,22 +207,46 @@ static int relist(void *arg, const char *path, uint64_t bytes, struct ib_err *er
 	return 0;
 }
 
-static int read_back(const struct ib_ctx *ctx, const struct ib_pack_opts *opts, const struct ib_pack_study *s, const struct part *p, const struct ib_privkey *key,
+/* The packet through the verifier: as a packet, and as the study that it holds. */
+static int reverify(const struct part *p, const struct ib_privkey *key, struct ib_err *err)
+{
+	__attribute__((cleanup(ib_study_view_clear))) struct ib_study_view view;
+	__attribute__((cleanup(ib_findings_clear))) struct ib_findings f = {0};
+	ib_auto_packet_result struct ib_packet_result result;
+	ib_auto_trust struct ib_trust trust = {0};
+	struct ib_source_fd file = {.fd = p->fd, .name = p->name};
+	const struct ib_source in = ib_source_from_fd(&file);
+	struct ib_evidence_sink sink;
+	int r = 0;
+
+	ib_study_view_init(&view);
+	view.anchored = true;
+	sink = ib_study_view_sink(&view);
+	if (key)
+		r = ib_trust_add_fingerprint(&trust, ib_privkey_public(key)->fingerprint, err);
+	if (r == 0)
+		r = ib_packet_verify(&in, &(struct ib_packet_opts){.trust = &trust, .unsigned_ok = !key, .sink = &sink}, &result, &f, err);
+	ib_study_view_end(&view);
+	if (r < 0)
+		return r;
+	ib_study_check(&view, &f);
+	r = refuse(&f, "the packet just written", err);
+	if (r == 0 && (result.code != IB_OK || !result.complete))
+		return ib_fail(err, IB_E_INTERNAL, 0, "the packet just written does not verify");
+	return r;
+}
+
+static int read_back(const struct ib_pack_opts *opts, const struct ib_pack_study *s, const struct part *p, const struct ib_privkey *key,
 		     const struct ib_pack_written *w, struct ib_err *err)
 {
-	const char *fingerprint = key ? ib_privkey_public(key)->fingerprint : NULL;
-	const struct ib_verify_opts how = {.fingerprints = &fingerprint, .n_fingerprints = key ? 1 : 0, .unsigned_ok = !key};
-	ib_auto_free char *path = ib_asprintf("%s%s%s", p->dir, ib_ends(p->dir, "/") ? "" : "/", p->temp);
 	struct relist l = {.s = s, .top = w->top};
-	ib_auto_verdict struct ib_verdict v = {0};
-	int r = ib_verify_path(ctx, path, &how, &v, err);
+	int r;
 
-	if (r < 0)
-		return ib_wrap(err, "reading the packet back");
-	if (v.exit != IB_EXIT_OK)
-		return refuse(&v, "the packet just written", err);
-	if (!opts->list)
-		return 0;
+	if (lseek(p->fd, 0, SEEK_SET) < 0)
+		return ib_fail(err, IB_E_IO, errno, "cannot read the packet back");
+	r = reverify(p, key, err);
+	if (r < 0 || !opts->list)
+		return r;
 	if (lseek(p->fd, 0, SEEK_SET) < 0)
 		return ib_fail(err, IB_E_IO, errno, "cannot read the packet back");
 	r = opts->list(p->fd, relist, &l, err);
@@ -235,7 +259,7 @@ static int read_back(const struct ib_ctx *ctx, const struct ib_pack_opts *opts, 
 	return 0;
 }
 
-static int write_packet(const struct ib_ctx *ctx, const struct ib_pack_opts *opts, const struct ib_pack_study *s, struct part *p, const struct ib_privkey *key,
+static int write_packet(const struct ib_pack_opts *opts, const struct ib_pack_study *s, struct part *p, const struct ib_privkey *key,
 			struct ib_pack_result *ret, struct ib_err *err)
 {
 	struct ib_source_fd file;
@@ -252,7 +276,7 @@ static int write_packet(const struct ib_ctx *ctx, const struct ib_pack_opts *opt
 		return r;
 	if (fsync(p->fd) < 0 || fstat(p->fd, &st) < 0)
 		return ib_fail(err, IB_E_IO, errno, "cannot write '%s'", opts->out);
-	r = read_back(ctx, opts, s, p, key, &w, err);
+	r = read_back(opts, s, p, key, &w, err);
 	if (r == 0)
 		r = part_commit(p, opts->out, err);
 	if (r < 0)
@@ -273,7 +297,10 @@ static int check_study_name(const struct ib_pack_study *s, struct ib_err *err)
 
 	if (ib_name_is_plain(name, strlen(name)))
 		return 0;
-	return ib_fail(err, IB_E_PATH, 0, "the study's name '%s' does not fit a packet: 1 to 32 of a-z, 0-9, '_' and '-', the first a letter or digit; a contract's 'study:' sets it, or the name of the directory before its first run", name);
+	return ib_fail(err, IB_E_PATH, 0,
+		       "the study's name '%s' does not fit a packet: 1 to 32 of a-z, 0-9, '_' and '-', the first a letter or digit; "
+		       "a contract's 'study:' sets it, or the name of the directory before its first run",
+		       name);
 }
 
 int ib_pack(const struct ib_ctx *ctx, const struct ib_pack_opts *opts, struct ib_pack_result *ret, struct ib_err *err)
@@ -304,5 +331,5 @@ int ib_pack(const struct ib_ctx *ctx, const struct ib_pack_opts *opts, struct ib
 		r = verify_study(&s, &counts, err);
 	if (r == 0)
 		r = ib_pack_seal(ctx, &s, &counts, err);
-	return r < 0 ? r : write_packet(ctx, opts, &s, &p, key, ret, err);
+	return r < 0 ? r : write_packet(opts, &s, &p, key, ret, err);
 }

@@ -42,7 +42,7 @@ static int sweep(const struct ib_ctx *ctx, struct ib_pack_study *s, struct ib_er
 	if (r == IB_E_IO && (err->sys == EROFS || err->sys == EACCES || err->sys == EPERM))
 		return 0;
 	if (r == 0)
-		r = ib_ledger_mark_abandoned(l, s->fd, &adopted, &abandoned, err);
+		r = ib_ledger_mark_abandoned(l, &adopted, &abandoned, err);
 	if (r == 0 && abandoned)
 		ib_log(ctx, IB_LOG_INFO, "%zu %s without an end recorded as abandoned", abandoned, abandoned == 1 ? "run" : "runs");
 	if (r == 0 && adopted)

@@ -76,6 +76,9 @@ int ib_pack_secrets(const struct ib_ctx *ctx, int dirfd, const struct ib_tree *t
 			return r;
 	}
 	if (s.hits)
-		return ib_fail(err, IB_E_STATE, 0, "%" PRIu64 " %s like a secret, the first in %s; remove it and measure again, withhold the file in the contract, or say '--allow-secret FILE' for each file that may leave", s.hits, s.hits == 1 ? "place looks" : "places look", s.first);
+		return ib_fail(err, IB_E_STATE, 0,
+			       "%" PRIu64 " %s like a secret, the first in %s; remove it and measure again, withhold the file in the contract, "
+			       "or say '--allow-secret FILE' for each file that may leave",
+			       s.hits, s.hits == 1 ? "place looks" : "places look", s.first);
 	return 0;
 }

@@ -29,7 +29,8 @@ struct walk {
 static int add_file(struct walk *w, const char *path, const struct stat *st, struct ib_err *err)
 {
 	if (!S_ISREG(st->st_mode))
-		return ib_fail_at(err, IB_E_TYPE, path, "'%s' is neither a file nor a directory, and a packet holds only those; remove it, or put a copy of the file in its place", path);
+		return ib_fail_at(err, IB_E_TYPE, path,
+				  "'%s' is neither a file nor a directory, and a packet holds only those; remove it, or put a copy of the file in its place", path);
 	if (w->key_ino && st->st_dev == w->key_dev && st->st_ino == w->key_ino)
 		return ib_fail_at(err, IB_E_USAGE, path, "the private key '%s' lies in the study and would be packed; move it elsewhere", path);
 	if (w->tree->n >= IB_NAMES_MAX)
@@ -145,16 +146,18 @@ int ib_tree_withhold(struct ib_tree *t, const struct ib_contract *c, struct ib_e
 
 int ib_tree_check_names(const struct ib_tree *t, size_t top_n, struct ib_err *err)
 {
+	static const char any_top[] = "0123456789012345678901234567890123456789012345678901234567890123"; /* only its length counts */
 	ib_auto_names struct ib_names *names = ib_names_new();
 
 	for (size_t i = 0; i < t->n; i++) {
-		ib_auto_free char *full = ib_asprintf("%.*s/data/%s", (int)top_n, "0123456789012345678901234567890123456789012345678901234567890123", t->v[i].path);
+		ib_auto_free char *full = ib_asprintf("%.*s/data/%s", (int)top_n, any_top, t->v[i].path);
 		int r;
 
 		if (t->v[i].withheld)
 			continue;
 		if (t->v[i].bytes > IB_TAR_FILE_MAX)
-			return ib_fail_at(err, IB_E_LIMIT, t->v[i].path, "'%s' has 8 GiB or more, which a packet cannot hold; withhold it in the contract, or split it", t->v[i].path);
+			return ib_fail_at(err, IB_E_LIMIT, t->v[i].path,
+					  "'%s' has 8 GiB or more, which a packet cannot hold; withhold it in the contract, or split it", t->v[i].path);
 		r = ib_name_check(full, strlen(full), err);
 		if (r == 0)
 			r = ib_names_add(names, full, err);

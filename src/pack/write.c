@@ -128,7 +128,8 @@ static int make_statement(const struct writer *w, const char *tagmanifest, const
 {
 	const struct ib_ledger_view *l = &w->s->ledger;
 	const struct ib_run_counts *c = &l->seal_runs;
-	const int64_t runs[IB_STATEMENT_RUNS] = {c->planned, c->started, c->completed, c->failed, c->timed_out, c->interrupted, c->abandoned, c->refused, c->excluded, c->imported};
+	const int64_t runs[IB_STATEMENT_RUNS] = {c->planned,     c->started,   c->completed, c->failed,   c->timed_out,
+						 c->interrupted, c->abandoned, c->refused,   c->excluded, c->imported};
 	char seal[9], name[] = "ib-pack", version[] = PACKAGE_VERSION, commit[] = IB_COMMIT;
 	struct ib_statement st = {.question = w->s->question, .length = (uint64_t)l->length, .has_runs = true, .tool_name = name, .tool_version = version,
 				  .tool_commit = commit[0] ? commit : NULL};
@@ -206,7 +207,8 @@ static void name_top(struct writer *w)
 	snprintf(w->top, sizeof(w->top), "%.32s-%.4s%.2s%.2s-%.8s", w->s->ledger.study, date, date + 5, date + 8, w->s->ledger.head);
 }
 
-int ib_pack_write(const struct ib_pack_study *s, const struct ib_privkey *key, const struct ib_drain *out, bool zstd, struct ib_pack_written *ret, struct ib_err *err)
+int ib_pack_write(const struct ib_pack_study *s, const struct ib_privkey *key, const struct ib_drain *out, bool zstd, struct ib_pack_written *ret,
+		  struct ib_err *err)
 {
 	ib_auto_packer struct ib_packer *p = ib_packer_new(out, zstd);
 	struct writer w = {.s = s, .out = p};

@@ -14,6 +14,7 @@ struct ib_pack_written {
 };
 
 /* key NULL: without a signature. IB_E_STATE when a file is not what was digested before. */
-IB_MUST int ib_pack_write(const struct ib_pack_study *s, const struct ib_privkey *key, const struct ib_drain *out, bool zstd, struct ib_pack_written *ret, struct ib_err *err);
+IB_MUST int ib_pack_write(const struct ib_pack_study *s, const struct ib_privkey *key, const struct ib_drain *out, bool zstd,
+			  struct ib_pack_written *ret, struct ib_err *err);
 
 #endif

@@ -11,7 +11,8 @@
 
 #define COUNT_MAX ((json_int_t)1 << 53)
 
-const char *const ib_statement_run_keys[IB_STATEMENT_RUNS] = {"planned", "started", "completed", "failed", "timed_out", "interrupted", "abandoned", "refused", "excluded", "imported"};
+const char *const ib_statement_run_keys[IB_STATEMENT_RUNS] = {"planned",     "started",   "completed", "failed",   "timed_out",
+							      "interrupted", "abandoned", "refused",   "excluded", "imported"};
 
 /* {"sha256":hex}, or null. */
 static json_t *digest(const char *hex)

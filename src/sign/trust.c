@@ -92,24 +92,42 @@ static enum type_of type_of(const char *word)
 	return TYPE_NONE;
 }
 
-/* One line of OpenSSH form: [principal] type key [comment]. *ret_other counts keys of types that are passed over. */
-static int add_line(struct ib_trust *t, char *line, const char *name, size_t *ret_other, struct ib_err *err)
+/* Words before the key's type that change what the key may do. */
+static bool is_option(const char *word)
 {
-	char *save = NULL, *word = strtok_r(line, " \t\r", &save), *key;
-	const char *principal = NULL;
+	return word && (strpbrk(word, "=\"") || ib_starts(word, "no-") || strcmp(word, "cert-authority") == 0 || strcmp(word, "restrict") == 0);
+}
+
+static int add_key(struct ib_trust *t, const char *text, const char *principal, const char *name, struct ib_err *err)
+{
 	ib_auto_free uint8_t *blob = NULL;
 	uint8_t der[IB_SPKI_MAX];
 	struct ib_pubkey k;
 	size_t n;
+
+	if (!text || ib_b64_decode(text, strlen(text), &blob, &n, NULL) < 0)
+		return bad(name, "a key that is not base64", err);
+	n = der_of_blob(blob, n, der);
+	if (!n || ib_pubkey_from_der(der, n, &k, err) < 0)
+		return bad(name, "a key that is not acceptable", err);
+	add(t, &k, principal);
+	return 0;
+}
+
+/* One line of OpenSSH form: [principal] type key [comment]. *ret_other counts keys of types that are passed over. */
+static int add_line(struct ib_trust *t, char *line, const char *name, size_t *ret_other, struct ib_err *err)
+{
+	char *save = NULL, *word = strtok_r(line, " \t\r", &save);
+	const char *principal = NULL;
 
 	if (!word || *word == '#')
 		return 0;
 	if (type_of(word) == TYPE_NONE) {
 		principal = word;
 		word = strtok_r(NULL, " \t\r", &save);
-		if (strpbrk(principal, "=\"") || ib_starts(principal, "no-") || strcmp(principal, "cert-authority") == 0 || strcmp(principal, "restrict") == 0 ||
-		    (word && (strchr(word, '=') || strcmp(word, "cert-authority") == 0)))
-			return ib_fail_at(err, IB_E_UNSUPPORTED, name, "trust file '%s' uses options, which this version cannot judge; give the key without them", name);
+		if (is_option(principal) || is_option(word))
+			return ib_fail_at(err, IB_E_UNSUPPORTED, name,
+					  "trust file '%s' uses options, which this version cannot judge; give the key without them", name);
 	}
 	if (!word || type_of(word) == TYPE_NONE)
 		return bad(name, "neither PEM public keys nor keys of OpenSSH form", err);
@@ -117,14 +135,7 @@ static int add_line(struct ib_trust *t, char *line, const char *name, size_t *re
 		++*ret_other;
 		return 0;
 	}
-	key = strtok_r(NULL, " \t\r", &save);
-	if (!key || ib_b64_decode(key, strlen(key), &blob, &n, NULL) < 0)
-		return bad(name, "a key that is not base64", err);
-	n = der_of_blob(blob, n, der);
-	if (!n || ib_pubkey_from_der(der, n, &k, err) < 0)
-		return bad(name, "a key that is not acceptable", err);
-	add(t, &k, principal);
-	return 0;
+	return add_key(t, strtok_r(NULL, " \t\r", &save), principal, name, err);
 }
 
 static int add_lines(struct ib_trust *t, const char *data, size_t n, const char *name, struct ib_err *err)

@@ -42,8 +42,8 @@ struct ib_manifest {
 	size_t n;
 };
 
-/* Parses text (n bytes, NUL behind them), which it takes over. name: the file in messages. top: the top directory that counts towards the length of paths. payload: all
- * paths must be in data/. IB_E_MANIFEST, IB_E_PATH, IB_E_DUP, IB_E_LIMIT. *ret is to be cleared in any case. */
+/* Parses text (n bytes, NUL behind them), which it takes over. name: the file in messages. top: the top directory that counts towards the length
+ * of paths. payload: all paths must be in data/. IB_E_MANIFEST, IB_E_PATH, IB_E_DUP, IB_E_LIMIT. *ret is to be cleared in any case. */
 IB_MUST int ib_manifest_parse(char *text, size_t n, const char *name, const char *top, bool payload, struct ib_manifest *ret, struct ib_err *err);
 const char *ib_manifest_path(const struct ib_manifest *m, size_t i);
 const char *ib_manifest_sha256(const struct ib_manifest *m, size_t i); /* NUL-terminated hex */

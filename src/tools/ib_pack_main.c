@@ -20,7 +20,7 @@ static const struct ib_opt opts[] = {
 	{.id = OPT_NEW_KEY, .name = "new-key", .metavar = "NAME", .help = "make NAME.pem and NAME.pub.pem and exit"},
 	{.id = OPT_P256, .name = "p256", .help = "with --new-key: ECDSA P-256 instead of Ed25519"},
 	{.id = OPT_UNSIGNED, .name = "unsigned", .help = "pack without a signature"},
-	{.id = OPT_ALLOW, .name = "allow-secret", .metavar = "FILE", .help = "this file of the study may hold what looks like one"},
+	{.id = OPT_ALLOW, .name = "allow-secret", .metavar = "FILE", .help = "this file may hold what looks like one"},
 	{0},
 };
 
@@ -29,7 +29,7 @@ static const char *const synopsis[] = {"[-C DIR] --key FILE -o FILE.tar[.zst]", 
 static const char *const exits[] = {
 	"0  the packet, or the key, is written",
 	"1  the study does not verify: nothing was written",
-	"2  wrong use, something exists already, a run still going on, or a secret found",
+	"2  wrong use, a file in the way, a run still going on, or a secret found",
 	"3  input or output failed, or something is not supported",
 	"4  the study holds something that a packet cannot",
 	NULL,
@@ -37,7 +37,7 @@ static const char *const exits[] = {
 
 static const struct ib_tool tool = {
 	.name = "ib-pack",
-	.summary = "Verifies and seals a study and writes it as one signed file that anybody can check.",
+	.summary = "Verifies and seals a study and writes it as one signed file for anybody.",
 	.synopsis = synopsis,
 	.opts = opts,
 	.exits = exits,
@@ -120,8 +120,10 @@ static int new_key(const struct cli *c)
 
 	if (ib_pack_new_key(c->new_key, c->p256, fingerprint, &err) < 0)
 		return ib_tool_error(&tool, &err);
-	printf("private key  %s.pem (keep it)\npublic key   %s.pub.pem (give it to whoever checks your packets, and not inside them)\nfingerprint  %s\n", c->new_key, c->new_key,
-	       fingerprint);
+	printf("private key  %s.pem (keep it)\n"
+	       "public key   %s.pub.pem (give it to whoever checks your packets, and not inside them)\n"
+	       "fingerprint  %s\n",
+	       c->new_key, c->new_key, fingerprint);
 	return ib_tool_finish(&tool, IB_EXIT_OK);
 }
 

@@ -114,7 +114,8 @@ static int check_bag_info(struct ib_packet_reader *p, struct ib_err *err)
 	ib_bag_date(p->ret->sealed_at, date);
 	snprintf(compact, sizeof(compact), "%.4s%.2s%.2s", date, date + 5, date + 8);
 	if (strcmp(want, p->tag_text[1]) != 0 || strcmp(compact, p->ret->top.date) != 0)
-		return ib_fail_at(err, IB_E_BINDING, "bag-info.txt", "date or name in 'bag-info.txt', in the top directory '%s' and in the time of the files differ", p->ret->top.name);
+		return ib_fail_at(err, IB_E_BINDING, "bag-info.txt", "date or name in 'bag-info.txt', in the top directory '%s' and in the time of the files differ",
+				  p->ret->top.name);
 	return 0;
 }
 
@@ -229,12 +230,13 @@ static void end_of_ledger(struct ib_packet_reader *p, struct ib_chain *c, const 
 	if (c->why[0])
 		note(p, IB_E_LEDGER, path, "the ledger's chain is broken at %s", c->why);
 	else if (p->ret->has_statement && (strcmp(s->head, c->head) != 0 || s->length != c->length))
-		note(p, IB_E_BINDING, path, "the signed head of the ledger is %.16s… of %llu entries, but it ends with %.16s… of %llu", s->head, (unsigned long long)s->length,
-		     c->head, (unsigned long long)c->length);
+		note(p, IB_E_BINDING, path, "the signed head of the ledger is %.16s… of %llu entries, but it ends with %.16s… of %llu", s->head,
+		     (unsigned long long)s->length, c->head, (unsigned long long)c->length);
 }
 
 /* Reads the body through the digest; into *ret_data (allocated, NUL behind) if wanted, through the chain if it is the ledger. */
-static int digest_body(struct ib_packet_reader *p, uint64_t size, bool wanted, struct ib_chain *chain, char **ret_data, char hex[IB_HEX_LEN], struct ib_err *err)
+static int digest_body(struct ib_packet_reader *p, uint64_t size, bool wanted, struct ib_chain *chain, char **ret_data, char hex[IB_HEX_LEN],
+		       struct ib_err *err)
 {
 	ib_auto_free char *chunk = ib_alloc(CHUNK), *data = NULL;
 	size_t n = 0, k = 0;
@@ -398,7 +400,8 @@ static void add_first(struct ib_findings *f, size_t first, const struct ib_err *
 	f->v[first] = last;
 }
 
-int ib_packet_verify(const struct ib_source *in, const struct ib_packet_opts *opts, struct ib_packet_result *ret, struct ib_findings *f, struct ib_err *err)
+int ib_packet_verify(const struct ib_source *in, const struct ib_packet_opts *opts, struct ib_packet_result *ret, struct ib_findings *f,
+		     struct ib_err *err)
 {
 	ib_auto_unpacker struct ib_unpacker *u = NULL;
 	__attribute__((cleanup(reader_clear))) struct ib_packet_reader p = {.opts = opts, .ret = ret, .findings = f, .sha = ib_sha256_new()};

@@ -47,7 +47,8 @@ struct ib_packet_result {
 
 /* Reads the packet from in. 0 with *ret filled, whatever the packet is; findings (one per fault, id the class) are appended to f. Negative only where
  * the bytes could not be read: IB_E_IO, IB_E_INTERNAL. *ret is to be cleared in both cases. */
-IB_MUST int ib_packet_verify(const struct ib_source *in, const struct ib_packet_opts *opts, struct ib_packet_result *ret, struct ib_findings *f, struct ib_err *err);
+IB_MUST int ib_packet_verify(const struct ib_source *in, const struct ib_packet_opts *opts, struct ib_packet_result *ret, struct ib_findings *f,
+			     struct ib_err *err);
 void ib_packet_result_clear(struct ib_packet_result *r);
 #define ib_auto_packet_result __attribute__((cleanup(ib_packet_result_clear)))
 

@@ -187,9 +187,12 @@ static void judge_trust(struct ib_packet_reader *p)
 		if (p->ret->signers[i].trusted)
 			return;
 	if (!p->opts->trust || ib_trust_empty(p->opts->trust))
-		ib_fail_at(&e, IB_E_TRUST, "signatures", "the signature verifies, but no trusted key was given: '--trust KEY.pub.pem' decides, with a key that comes from the signer and not from the packet");
+		ib_fail_at(&e, IB_E_TRUST, "signatures",
+			   "the signature verifies, but no trusted key was given: '--trust KEY.pub.pem' decides, with a key that comes from the signer "
+			   "and not from the packet");
 	else
-		ib_fail_at(&e, IB_E_TRUST, "signatures", "the signature verifies, but its key %s is none of the trusted ones", p->ret->signers[0].key.fingerprint);
+		ib_fail_at(&e, IB_E_TRUST, "signatures", "the signature verifies, but its key %s is none of the trusted ones",
+			   p->ret->signers[0].key.fingerprint);
 	ib_packet_note(p, &e);
 }
 
