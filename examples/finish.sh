@@ -16,8 +16,8 @@ step ib-verify "$study"
 step ib-pack --new-key "$out/throwaway"
 step ib-pack -C "$study" --key "$out/throwaway.pem" -o "$packet"
 step ib-verify --trust "$out/throwaway.pub.pem" "$packet"
-step ib-report "$packet"
-ib-report --format md -o "$out/report.md" "$packet" > /dev/null || exit 1
+step ib-report --trust "$out/throwaway.pub.pem" "$packet"
+ib-report --trust "$out/throwaway.pub.pem" --format md -o "$out/report.md" "$packet" > /dev/null || exit 1
 cat <<END
 
 study   $study
