@@ -1,0 +1,212 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a verdict to rows. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/report.h"
+
+static const struct ib_requests unknown = {IB_NOT_IN_FILE, IB_NOT_IN_FILE, IB_NOT_IN_FILE, IB_NOT_IN_FILE,
+					   IB_NOT_IN_FILE, IB_NOT_IN_FILE, IB_NOT_IN_FILE, IB_NOT_IN_FILE};
+static const char hidden[] = "its bytes are not those that were recorded";
+
+/* Does the finding speak of this run alone? */
+static bool about_run(const struct ib_finding *f, const char *id)
+{
+	size_t n = strlen(id);
+
+	return f->file && strncmp(f->file, "runs/", 5) == 0 && strncmp(f->file + 5, id, n) == 0 && (f->file[5 + n] == '/' || !f->file[5 + n]);
+}
+
+static bool about_any_run(const struct ib_finding *f)
+{
+	return f->file && strncmp(f->file, "runs/", 5) == 0;
+}
+
+/* Bytes or structure at fault, in contrast to what they say (the audit: A…). */
+static bool at_fault(const struct ib_finding *f)
+{
+	return f->level == IB_FINDING_E && f->status == IB_FAIL && f->code && f->id && f->id[0] != 'A';
+}
+
+/* A packet stands or falls as a whole. In a study a fault within one run's directory leaves the others as they are. */
+static bool established(const struct ib_verdict *v, const struct ib_study_run *run)
+{
+	bool elsewhere = false;
+
+	if (v->kind == IB_KIND_PACKET || v->kind == IB_KIND_UNKNOWN)
+		return v->intact == IB_HOLDS_YES;
+	for (size_t i = 0; i < v->findings.n; i++) {
+		const struct ib_finding *f = &v->findings.v[i];
+
+		if (at_fault(f) && (about_run(f, run->id) || !about_any_run(f)))
+			return false;
+		elsewhere = elsewhere || at_fault(f);
+	}
+	return v->intact == IB_HOLDS_YES || elsewhere;
+}
+
+static double claimed(const struct ib_result *r, const char *name, const char *other)
+{
+	const struct ib_claim *c = ib_result_find_claim(r, name);
+
+	if (!c && other)
+		c = ib_result_find_claim(r, other);
+	/* zeros of a run without success stand for "no value" */
+	return c && c->status == IB_CLAIM_NOT_DERIVABLE && c->derived.state == IB_STAT_NOT_RECORDED && c->claimed > 0 ? c->claimed : NAN;
+}
+
+static struct ib_report_number ttft(const struct ib_result *r, double p, const char *name, const char *other)
+{
+	struct ib_report_number n = {ib_result_percentile(r, r->ttft, p), NAN};
+
+	n.stat.value *= 1000;
+	n.stat.max *= 1000;
+	if (n.stat.state == IB_STAT_NOT_RECORDED)
+		n.claimed = claimed(r, name, other);
+	return n;
+}
+
+static void note(struct ib_report_row *row, char *text)
+{
+	ib_strv_take(&row->notes, text);
+}
+
+static void note_claims(struct ib_report_row *row)
+{
+	const struct ib_claim *first = NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < row->result->n_claims; i++)
+		if (row->result->claims[i].status == IB_CLAIM_DIFFERS && n++ == 0)
+			first = &row->result->claims[i];
+	if (n)
+		note(row, ib_asprintf("%zu of the client's numbers %s not follow from its records, first '%s'", n, n == 1 ? "does" : "do", first->name));
+}
+
+/* A cap that was never reached: the run says nothing about it. */
+static void note_cap(struct ib_report_row *row)
+{
+	struct ib_stat peak = ib_result_scalar(row->result, &ib_peak_in_flight);
+
+	if (row->result->concurrency_asked > 0 && peak.state == IB_STAT_VALUE && peak.value < (double)row->result->concurrency_asked)
+		note(row, ib_asprintf("cap %lld unused, peak %.0f", (long long)row->result->concurrency_asked, peak.value));
+}
+
+static void note_counts(struct ib_report_row *row)
+{
+	const struct ib_requests *q = &row->requests;
+
+	if (q->asked >= 0 && q->attempted >= 0 && q->asked != q->attempted)
+		note(row, ib_asprintf("%lld requests asked, %lld in the file", (long long)q->asked, (long long)q->attempted));
+	if (q->timed_out > 0)
+		note(row, ib_asprintf("%lld requests timed out", (long long)q->timed_out));
+	if (q->incomplete > 0)
+		note(row, ib_asprintf("%lld requests were cut off", (long long)q->incomplete));
+	if (q->without_output > 0)
+		note(row, ib_asprintf("%lld requests ended without an error and without output", (long long)q->without_output));
+	if (q->short_output > 0)
+		note(row, ib_asprintf("%lld requests succeeded with fewer output tokens than asked", (long long)q->short_output));
+}
+
+static void fill_result(struct ib_report_row *row)
+{
+	const struct ib_result *r = row->result;
+
+	row->requests = r->requests;
+	row->p50_ms = ttft(r, 50, "p50_ttft_ms", "median_ttft_ms");
+	row->p95_ms = ttft(r, 95, "p95_ttft_ms", NULL);
+	row->rate_hz = ib_result_scalar(r, &ib_requests_over_duration);
+	row->synthetic = row->synthetic || r->synthetic;
+	if (row->of > 1)
+		note(row, ib_asprintf("one of %zu results of this run: '%s' number %zu", row->of, r->file, r->index + 1));
+	note_counts(row);
+	note_claims(row);
+	note_cap(row);
+	if (r->synthetic)
+		note(row, ib_asprintf("synthetic: %s", r->synthetic));
+}
+
+static void note_reasons(struct ib_report_row *row)
+{
+	const struct ib_strv *l = &row->run->record.reasons;
+
+	for (size_t i = 0; row->run->has_record && i < l->n; i++)
+		note(row, ib_asprintf("reason: %s", l->v[i]));
+}
+
+static void note_cache(struct ib_report_row *row)
+{
+	const struct ib_record *r = &row->run->record;
+
+	if (row->run->has_record && r->cache.condition && strcmp(r->cache.condition, "unspecified") != 0 && r->cache.evidence != IB_CONFIRMED)
+		note(row, ib_asprintf("cache: %s", r->cache.why ? r->cache.why : "no evidence was collected"));
+}
+
+static void note_run(struct ib_report_row *row)
+{
+	const struct ib_study_run *run = row->run;
+
+	if (run->exclusion)
+		note(row, ib_asprintf("excluded: %s", run->exclusion->e.reason ? run->exclusion->e.reason : "no reason given"));
+	if (!run->start && !run->ends)
+		note(row, ib_strdup("the ledger does not name this run"));
+	if (!row->established) {
+		note(row, ib_strdup(hidden));
+		return;
+	}
+	note_reasons(row);
+	note_cache(row);
+	for (size_t i = 0; i < run->torn_results.n; i++)
+		note(row, ib_asprintf("unreadable result file: %s", run->torn_results.v[i]));
+	if (!row->result && run->state == IB_STATE_COMPLETED && !run->running && !run->torn_results.n)
+		note(row, ib_strdup("no result file of a known client"));
+}
+
+static void add_row(struct ib_report *rep, const struct ib_study_run *run, const struct ib_result *result, size_t of)
+{
+	struct ib_report_row *row;
+
+	rep->rows = ib_realloc(rep->rows, rep->n + 1, sizeof(*rep->rows));
+	row = &rep->rows[rep->n++];
+	*row = (struct ib_report_row){.run = run, .of = of, .established = established(rep->verdict, run), .requests = unknown};
+	row->result = row->established ? result : NULL;
+	row->p50_ms = row->p95_ms = (struct ib_report_number){ib_stat_not_recorded(row->established ? "no result" : hidden), NAN};
+	row->rate_hz = row->p50_ms.stat;
+	row->synthetic = row->established && run->has_record && run->record.synthetic == 1;
+	note_run(row);
+	if (row->result)
+		fill_result(row);
+	rep->synthetic += row->synthetic;
+}
+
+static const char *text_of(const json_t *o, const char *key)
+{
+	return o ? json_string_value(json_object_get(o, key)) : NULL;
+}
+
+void ib_report_build(const struct ib_verdict *v, struct ib_report *ret)
+{
+	const struct ib_study_view *s = &v->study;
+
+	*ret = (struct ib_report){.verdict = v};
+	if (v->kind != IB_KIND_PACKET || v->intact == IB_HOLDS_YES) {
+		ret->study = text_of(s->contract, "study");
+		ret->question = text_of(s->contract, "question");
+		if (!ret->study && s->contract_entry)
+			ret->study = s->contract_entry->e.study;
+	}
+	for (size_t i = 0; i < s->n_runs; i++) {
+		add_row(ret, &s->runs[i], s->runs[i].results.n ? &s->runs[i].results.v[0] : NULL, s->runs[i].results.n);
+		for (size_t k = 1; k < s->runs[i].results.n && ret->rows[ret->n - 1].established; k++)
+			add_row(ret, &s->runs[i], &s->runs[i].results.v[k], s->runs[i].results.n);
+	}
+}
+
+void ib_report_clear(struct ib_report *r)
+{
+	for (size_t i = 0; i < r->n; i++)
+		ib_strv_clear(&r->rows[i].notes);
+	free(r->rows);
+	*r = (struct ib_report){0};
+}
