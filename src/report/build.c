@@ -117,14 +117,15 @@ static void fill_result(struct ib_report_row *row)
 	row->p50_ms = ttft(r, 50, "p50_ttft_ms", "median_ttft_ms");
 	row->p95_ms = ttft(r, 95, "p95_ttft_ms", NULL);
 	row->rate_hz = ib_result_scalar(r, &ib_requests_over_duration);
-	row->synthetic = row->synthetic || r->synthetic;
+	if (r->synthetic) {
+		row->synthetic = true;
+		row->synthetic_why = r->synthetic;
+	}
 	if (row->of > 1)
 		note(row, ib_asprintf("one of %zu results of this run: '%s' number %zu", row->of, r->file, r->index + 1));
 	note_counts(row);
 	note_claims(row);
 	note_cap(row);
-	if (r->synthetic)
-		note(row, ib_asprintf("synthetic: %s", r->synthetic));
 }
 
 static void note_reasons(struct ib_report_row *row)
@@ -174,6 +175,7 @@ static void add_row(struct ib_report *rep, const struct ib_study_run *run, const
 	row->p50_ms = row->p95_ms = (struct ib_report_number){ib_stat_not_recorded(row->established ? "no result" : hidden), NAN};
 	row->rate_hz = row->p50_ms.stat;
 	row->synthetic = row->established && run->has_record && run->record.synthetic == 1;
+	row->synthetic_why = row->synthetic ? run->record.synthetic_why : NULL;
 	note_run(row);
 	if (row->result)
 		fill_result(row);

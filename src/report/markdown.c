@@ -36,18 +36,6 @@ static void section(const struct ib_report *r, const struct ib_formula *const *f
 	ib_buf_addc(b, '\n');
 }
 
-/* Formula names hold an underscore. */
-static void escape_all(struct ib_strv *l)
-{
-	for (size_t i = 0; i < l->n; i++) {
-		struct ib_buf b = IB_BUF(4096);
-
-		ib_escape_markdown(&b, l->v[i], 1000);
-		free(l->v[i]);
-		l->v[i] = ib_buf_steal(&b);
-	}
-}
-
 static void render(const struct ib_report *r, struct ib_buf *b)
 {
 	const struct ib_formula *formulas[IB_SECTIONS_MAX];
@@ -63,8 +51,7 @@ static void render(const struct ib_report *r, struct ib_buf *b)
 		ib_auto_strv struct ib_strv foot = {0};
 
 		section(r, formulas, i, b);
-		ib_report_foot(r, formulas[i], &foot);
-		escape_all(&foot);
+		ib_report_foot(r, formulas[i], ib_escape_markdown, &foot);
 		list(&foot, b);
 	}
 	ib_report_notes(r, ib_escape_markdown, &notes);

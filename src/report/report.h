@@ -25,6 +25,7 @@ struct ib_report_row {
 	struct ib_report_number p50_ms, p95_ms; /* time to first token */
 	struct ib_stat rate_hz;                 /* succeeded requests / the client's duration */
 	bool synthetic;
+	const char *synthetic_why; /* or NULL */
 	struct ib_strv notes; /* plain sentences, untrusted text in them not escaped */
 };
 

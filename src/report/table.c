@@ -184,6 +184,23 @@ static void head_counts(const struct ib_run_counts *c, struct ib_strv *ret)
 	add_line(ret, &b);
 }
 
+/* The label, with the first reason that is given. */
+static void head_synthetic(const struct ib_report *r, ib_escape_fn escape, struct ib_strv *ret)
+{
+	struct ib_buf b = IB_BUF(CELL_MAX);
+	const char *why = NULL;
+
+	for (size_t i = 0; i < r->n && !why; i++)
+		why = r->rows[i].synthetic_why;
+	ib_buf_addf(&b, "SYNTHETIC: %zu of %zu rows measured a stand-in, not a model", r->synthetic, r->n);
+	if (why) {
+		ib_buf_adds(&b, " (");
+		escape(&b, why, TEXT_MAX_SHOWN);
+		ib_buf_addc(&b, ')');
+	}
+	add_line(ret, &b);
+}
+
 void ib_report_head(const struct ib_report *r, ib_escape_fn escape, struct ib_strv *ret)
 {
 	struct ib_buf b = IB_BUF(CELL_MAX);
@@ -195,12 +212,13 @@ void ib_report_head(const struct ib_report *r, ib_escape_fn escape, struct ib_st
 		add_line(ret, &b);
 	}
 	if (r->synthetic)
-		ib_strv_take(ret, ib_asprintf("SYNTHETIC: %zu of %zu rows measured a stand-in, not a model", r->synthetic, r->n));
+		head_synthetic(r, escape, ret);
 	head_counts(&r->verdict->counts, ret);
 }
 
-void ib_report_foot(const struct ib_report *r, const struct ib_formula *ttft, struct ib_strv *ret)
+void ib_report_foot(const struct ib_report *r, const struct ib_formula *ttft, ib_escape_fn escape, struct ib_strv *ret)
 {
+	struct ib_buf b = IB_BUF(CELL_MAX);
 	bool few = false, only_claimed = false;
 
 	for (size_t i = 0; i < r->n; i++) {
@@ -209,14 +227,17 @@ void ib_report_foot(const struct ib_report *r, const struct ib_formula *ttft, st
 	}
 	if (!ttft)
 		return;
-	ib_strv_take(ret, ib_asprintf("TTFT is %s: %s; %s; percentiles by rule linear", ttft->name, ttft->definition, ttft->population));
-	ib_strv_take(ret, ib_asprintf("requests/s: %s, which is given in brackets and covers the first request due to the last one done",
+	ib_buf_adds(&b, "TTFT: ");
+	escape(&b, ttft->name, NAME_MAX_SHOWN);
+	ib_buf_addf(&b, ", %s; %s; percentiles by rule linear", ttft->definition, ttft->population);
+	add_line(ret, &b);
+	ib_strv_take(ret, ib_asprintf("requests/s: %s, which is given in brackets: first request due to last one done",
 				      ib_requests_over_duration.definition));
 	if (few)
 		ib_strv_take(ret, ib_strdup("max: fewer than 20 samples carry no p95; the largest is shown"));
 	if (only_claimed)
 		ib_strv_take(ret, ib_strdup("claimed: the client's own number, without records to derive it from"));
-	ib_strv_take(ret, ib_strdup(DASH " not measured"));
+	ib_strv_take(ret, ib_strdup(DASH ": not measured"));
 }
 
 void ib_report_notes(const struct ib_report *r, ib_escape_fn escape, struct ib_strv *ret)

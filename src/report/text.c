@@ -83,7 +83,7 @@ static void render(const struct ib_report *r, struct ib_buf *b)
 
 		ib_buf_addc(b, '\n');
 		section(r, formulas, i, b);
-		ib_report_foot(r, formulas[i], &foot);
+		ib_report_foot(r, formulas[i], ib_escape_text, &foot);
 		lines(&foot, "  ", b);
 	}
 	ib_report_notes(r, ib_escape_text, &notes);

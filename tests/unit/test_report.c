@@ -193,7 +193,7 @@ static void test_report_synthetic_is_labelled(void)
 	text = render(&w, "text");
 	CU_ASSERT_PTR_NOT_NULL(strstr(text, "\nSYNTHETIC: 2 of 2 rows"));
 	is_line(text, "run-s 5/2/3 15.00 max 20.00 2 1.000 (2.000 s) unspecified: unconfirmed completed, synthetic");
-	CU_ASSERT_PTR_NOT_NULL(strstr(text, "run-s: synthetic: endpoint fingerprint 'ib-loopback-synthetic-0.1-5c1e0a42'"));
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "not a model (endpoint fingerprint 'ib-loopback-synthetic-0.1-5c1e0a42')\n"));
 	md = render(&w, "md");
 	CU_ASSERT_PTR_NOT_NULL(strstr(md, "completed, synthetic |"));
 	CU_ASSERT_PTR_NOT_NULL(strstr(md, "- SYNTHETIC: 2 of 2 rows"));
@@ -212,11 +212,11 @@ static void test_report_formulas_stand_in_tables_of_their_own(void)
 	give(world_add(&w, "run-q", IB_STATE_COMPLETED), "requests/mixed.jsonl");
 	give(world_add(&w, "run-w", IB_STATE_COMPLETED), "vllm/02_c4_same_seed_warm.json");
 	text = render(&w, "text");
-	first = strstr(text, "TTFT is ttft_first_chunk");
-	second = strstr(text, "TTFT is ttft_first_text");
+	first = strstr(text, "TTFT: ttft_first_chunk");
+	second = strstr(text, "TTFT: ttft_first_text");
 	CU_ASSERT_FATAL(first && second && first < second);
 	CU_ASSERT(strstr(text, "\nrun-v ") < first && strstr(text, "\nrun-w ") < first && strstr(text, "\nrun-q ") > first);
-	CU_ASSERT_PTR_NULL(strstr(first + 5, "TTFT is ttft_first_chunk"));
+	CU_ASSERT_PTR_NULL(strstr(first + 5, "TTFT: ttft_first_chunk"));
 	world_clear(&w);
 }
 
