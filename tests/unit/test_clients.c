@@ -95,7 +95,7 @@ static void check_row(const json_t *row)
 			printf("# %s: %s\n", file, r->claims[i].name);
 			CU_FAIL("a number of an untouched file does not re-derive");
 		}
-	CU_ASSERT(strcmp(r->client->name, "vllm-bench") == 0 && r->client_version == NULL);
+	CU_ASSERT_STRING_EQUAL(r->client->name, ib_starts(file, "requests/") ? "ib-requests" : "vllm-bench");
 }
 
 static void test_clients_real_files_give_the_expected_rows(void)
@@ -106,7 +106,7 @@ static void test_clients_real_files_give_the_expected_rows(void)
 
 	load(DATA "expected.json", &b);
 	CU_ASSERT_FATAL(ib_json_load(ib_buf_str(&b), b.len, "expected.json", &rows, &err) == 0);
-	CU_ASSERT(json_array_size(rows) == 47);
+	CU_ASSERT(json_array_size(rows) == 49);
 	for (size_t i = 0; i < json_array_size(rows); i++)
 		check_row(json_array_get(rows, i));
 }
@@ -124,6 +124,27 @@ static bool has_status(const struct ib_result *r, const char *name, enum ib_clai
 	return claim(r, name)->status == s;
 }
 
+static json_t *load_object(const char *name)
+{
+	ib_auto_buf struct ib_buf b = {0};
+	ib_auto_free char *path = ib_asprintf(DATA "%s", name);
+	struct ib_err err = {0};
+	json_t *o = NULL;
+
+	load(path, &b);
+	if (ib_json_load_foreign(ib_buf_str(&b), b.len, name, &o, &err) < 0)
+		CU_FAIL_FATAL("test data does not parse");
+	return o;
+}
+
+static void read_object(const json_t *o, struct ib_results *ret)
+{
+	ib_auto_buf struct ib_buf b = IB_BUF(IB_CLIENT_MAX);
+
+	ib_json_write(o, &b);
+	read_ok(ib_buf_str(&b), b.len, ret);
+}
+
 static void test_clients_schema_shows_in_the_keys(void)
 {
 	static const char *const want[][2] = {
@@ -139,6 +160,53 @@ static void test_clients_schema_shows_in_the_keys(void)
 		CU_ASSERT_STRING_EQUAL(all.v[0].schema_id, want[i][1]);
 		CU_ASSERT(all.v[0].missing.n == 0);
 	}
+}
+
+/* The same run as an older client would have written it: keys that came later are taken away, newest first. */
+static void test_clients_older_schemas_are_told_apart(void)
+{
+	static const struct {
+		const char *drop[4];
+		const char *schema;
+	} steps[] = {{{"queue_times", "latencies"}, "vllm-bench/python-0.20"},
+		     {{"rtfx"}, "vllm-bench/python-0.15"},
+		     {{"start_times"}, "vllm-bench/python-0.11"},
+		     {{"failed", "max_concurrent_requests", "max_output_tokens_per_s", "backend"}, "vllm-bench/python-0.9"},
+		     {{"endpoint_type", "max_concurrency"}, "vllm-bench/python-0.6"}};
+	ib_auto_json json_t *o = load_object("vllm/20_mix_http500.json");
+
+	for (size_t i = 0; i < IB_LEN(steps); i++) {
+		ib_auto_results struct ib_results all = {0};
+
+		for (size_t k = 0; k < 4 && steps[i].drop[k]; k++)
+			json_object_del(o, steps[i].drop[k]);
+		if (i == 4)
+			ib_json_set_str(o, "backend", "vllm");
+		read_object(o, &all);
+		CU_ASSERT_STRING_EQUAL(all.v[0].schema_id, steps[i].schema);
+		CU_ASSERT(all.v[0].requests.succeeded == 21 && all.v[0].requests.failed == 9 && all.v[0].missing.n == 0);
+		CU_ASSERT_PTR_EQUAL(all.v[0].e2e, &ib_e2e_ttft_plus_gaps);
+		for (size_t c = 0; c < all.v[0].n_claims; c++)
+			CU_ASSERT(all.v[0].claims[c].status != IB_CLAIM_DIFFERS);
+		CU_ASSERT(claim(&all.v[0], "mean_tpot_ms")->derived.state == IB_STAT_VALUE);
+	}
+}
+
+/* Of chat, the end of a request does not follow from gaps: neither TPOT nor E2EL is derived, and a TPOT that does not fit is no accusation. */
+static void test_clients_without_end_times_tpot_is_not_derivable(void)
+{
+	ib_auto_json json_t *o = load_object("vllm/20_mix_http500.json");
+	ib_auto_results struct ib_results chat = {0}, other = {0};
+
+	json_object_del(o, "latencies");
+	ib_json_set_real(o, "mean_tpot_ms", 99);
+	read_object(o, &other);
+	CU_ASSERT(has_status(&other.v[0], "mean_tpot_ms", IB_CLAIM_NOT_DERIVABLE) && isnan(claim(&other.v[0], "mean_tpot_ms")->derived.value));
+	CU_ASSERT(claim(&other.v[0], "mean_tpot_ms")->why && has_status(&other.v[0], "completed", IB_CLAIM_EXACT));
+	ib_json_set_str(o, "backend", "openai-chat");
+	read_object(o, &chat);
+	CU_ASSERT(has_status(&chat.v[0], "mean_tpot_ms", IB_CLAIM_NOT_DERIVABLE) && has_status(&chat.v[0], "p99_e2el_ms", IB_CLAIM_NOT_DERIVABLE));
+	CU_ASSERT(claim(&chat.v[0], "p99_ttft_ms")->status >= IB_CLAIM_EXACT && chat.v[0].requests.succeeded == 21);
 }
 
 static void test_clients_zero_statistics_of_no_success_are_not_numbers(void)
@@ -206,27 +274,6 @@ static void test_clients_append_mode_gives_one_result_a_line(void)
 	read_data("vllm/09_append.json", &all);
 	CU_ASSERT(all.n == 2 && all.v[0].index == 0 && all.v[1].index == 1);
 	CU_ASSERT(all.v[0].duration_s != all.v[1].duration_s);
-}
-
-static json_t *load_object(const char *name)
-{
-	ib_auto_buf struct ib_buf b = {0};
-	ib_auto_free char *path = ib_asprintf(DATA "%s", name);
-	struct ib_err err = {0};
-	json_t *o = NULL;
-
-	load(path, &b);
-	if (ib_json_load_foreign(ib_buf_str(&b), b.len, name, &o, &err) < 0)
-		CU_FAIL_FATAL("test data does not parse");
-	return o;
-}
-
-static void read_object(const json_t *o, struct ib_results *ret)
-{
-	ib_auto_buf struct ib_buf b = IB_BUF(IB_CLIENT_MAX);
-
-	ib_json_write(o, &b);
-	read_ok(ib_buf_str(&b), b.len, ret);
 }
 
 static void test_clients_edited_numbers_differ(void)
@@ -502,6 +549,8 @@ static void test_clients_documents_keep_absent_as_null(void)
 static const struct ib_test tests[] = {
 	IB_TEST(test_clients_real_files_give_the_expected_rows),
 	IB_TEST(test_clients_schema_shows_in_the_keys),
+	IB_TEST(test_clients_older_schemas_are_told_apart),
+	IB_TEST(test_clients_without_end_times_tpot_is_not_derivable),
 	IB_TEST(test_clients_zero_statistics_of_no_success_are_not_numbers),
 	IB_TEST(test_clients_without_records_only_what_the_file_proves),
 	IB_TEST(test_clients_error_inside_a_stream_is_a_blind_spot),

@@ -36,6 +36,19 @@ def row(name, index, d):
             "ttft_n": len(ok), "tpot_mean_ms": statistics.fmean(tpot) if tpot else None, "requests_hz": len(ok) / d["duration"]}
 
 
+def requests_row(name, lines):
+    """The interchange format: a header, then one request a line; warm-ups do not count."""
+    head, rows = lines[0], [r for r in lines[1:] if not r["warmup"]]
+    ok = [r for r in rows if r["outcome"] == "ok"]
+    ttft = [r["ttft_ns"] / 1e6 for r in ok]
+    tpot = [(r["e2e_ns"] - r["ttft_ns"]) / 1e6 / (r["output_tokens"] - 1) for r in ok if r["output_tokens"] > 1]
+    window = head["window"]
+    return {"file": name, "index": 0, "attempted": len(rows), "succeeded": len(ok), "failed": sum(r["outcome"] == "error" for r in rows),
+            "output_tokens": sum(r["output_tokens"] for r in ok), "ttft_p50_ms": percentile(ttft, 50), "ttft_p95_ms": percentile(ttft, 95),
+            "ttft_n": len(ok), "tpot_mean_ms": statistics.fmean(tpot),
+            "requests_hz": len(ok) / ((window["end_ns"] - window["start_ns"]) / 1e9)}
+
+
 def main():
     here = os.path.dirname(os.path.abspath(__file__))
     rows = []
@@ -43,6 +56,9 @@ def main():
         with open(path, encoding="utf-8") as f:
             for index, line in enumerate(f):
                 rows.append(row(os.path.relpath(path, here), index, json.loads(line)))
+    for path in sorted(glob.glob(os.path.join(here, "requests", "*.jsonl"))):
+        with open(path, encoding="utf-8") as f:
+            rows.append(requests_row(os.path.relpath(path, here), [json.loads(line) for line in f]))
     json.dump(rows, sys.stdout, indent=1)
     print()
 
