@@ -97,7 +97,7 @@ void ib_result_claim(struct ib_result *r, const char *key, const struct ib_formu
 
 static int64_t whole(struct ib_stat s)
 {
-	return s.state == IB_STAT_VALUE ? (int64_t)s.value : IB_NOT_IN_FILE;
+	return s.state == IB_STAT_VALUE && s.value < 9e15 ? (int64_t)s.value : IB_NOT_IN_FILE;
 }
 
 /* How many measured rows ended as o. */

@@ -222,10 +222,15 @@ static struct ib_stat peak_requests(const struct ib_measured *m)
 			continue;
 		from = c->start_s[i] - first;
 		to = c->start_s[i] + c->e2e_s[i] - first;
-		for (size_t s = (size_t)from; to >= 0 && s <= (size_t)to && s < n; s++)
-			b[s]++;
 		samples++;
+		if (to < from || to >= (double)n)
+			continue;
+		b[(size_t)from]++; /* changes first, so that long requests cost no more than short ones */
+		if ((size_t)to + 1 < n)
+			b[(size_t)to + 1]--;
 	}
+	for (size_t s = 1; s < n; s++)
+		b[s] += b[s - 1];
 	return peak(b, n, samples);
 }
 

@@ -191,6 +191,9 @@ static void test_metrics_peaks_stay_in_bounds(void)
 
 	CU_ASSERT(near(ib_peak_chunks_bucket.scalar(&m).value, 2));
 	CU_ASSERT(near(ib_peak_requests_bucket.scalar(&m).value, 1));
+	c.outcome[1] = IB_OUTCOME_SUCCEEDED; /* 0 … 1.5 and 1 … 2.5 touch second 1 both */
+	CU_ASSERT(near(ib_peak_requests_bucket.scalar(&m).value, 2));
+	c.outcome[1] = IB_OUTCOME_FAILED;
 	c.ttft_s[0] = -1e300;
 	CU_ASSERT(ib_peak_chunks_bucket.scalar(&m).state == IB_STAT_VALUE);
 	c.e2e_s[0] = 1e300;
