@@ -34,13 +34,22 @@ static char *no_proxy(void)
 	return ib_asprintf("%s%slocalhost,127.0.0.1,::1", env ? env : "", env && *env ? "," : "");
 }
 
+static CURLcode only_http(CURL *c)
+{
+#if LIBCURL_VERSION_NUM >= 0x075500
+	return curl_easy_setopt(c, CURLOPT_PROTOCOLS_STR, "http,https");
+#else
+	return curl_easy_setopt(c, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+#endif
+}
+
 static CURLcode set_up(CURL *c, const struct ib_http *request, struct ib_buf *body, char *text, const char *direct)
 {
 	int64_t ms = request->timeout_ns / 1000000;
 	CURLcode e = curl_easy_setopt(c, CURLOPT_URL, request->url);
 
 	if (e == CURLE_OK)
-		e = curl_easy_setopt(c, CURLOPT_PROTOCOLS, (long)(CURLPROTO_HTTP | CURLPROTO_HTTPS));
+		e = only_http(c);
 	if (e == CURLE_OK)
 		e = curl_easy_setopt(c, CURLOPT_NOPROXY, direct);
 	if (e == CURLE_OK)

@@ -1,0 +1,13 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* vLLM's counters: queries and hits are in prompt tokens, hits among the queries. */
+#include "run/engine.h"
+
+const struct ib_engine ib_engine_vllm = {
+	.name = "vllm",
+	.queries = {"vllm:prefix_cache_queries_total"},
+	.hits = {"vllm:prefix_cache_hits_total"},
+	.output_tokens = {"vllm:generation_tokens_total"},
+	.busy = {"vllm:num_requests_running", "vllm:num_requests_waiting"},
+	.by_counter = "vllm:request_success_total",
+	.by_label = "finished_reason",
+};

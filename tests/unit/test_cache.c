@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Unit tests of src/run/cache.c and prometheus.c: what counters say about a cache condition. */
+#include "unit.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/auto.h"
+#include "base/str.h"
+#include "run/cache.h"
+#include "run/prometheus.h"
+
+/* vLLM's metrics with these counts. */
+static char *vllm(int queries, int hits, int output)
+{
+	return ib_asprintf("# HELP vllm:prefix_cache_queries_total x\n# TYPE vllm:prefix_cache_queries_total counter\n"
+			   "vllm:prefix_cache_queries_total{engine=\"0\",model_name=\"m\"} %d.0\n"
+			   "vllm:prefix_cache_queries_created{engine=\"0\"} 1.7e9\n"
+			   "vllm:prefix_cache_hits_total{engine=\"0\",model_name=\"m\"} %d\n"
+			   "vllm:request_success_total{engine=\"0\",finished_reason=\"length\",model_name=\"m\"} %d\n"
+			   "vllm:request_success_total{engine=\"0\",finished_reason=\"stop\",model_name=\"m\"} 0\n"
+			   "vllm:num_requests_running{engine=\"0\"} 0.0\nvllm:num_requests_waiting{engine=\"0\"} 2.0\n"
+			   "vllm:generation_tokens_total{engine=\"0\"} %d\n",
+			   queries, hits, output / 8, output);
+}
+
+static const char *const words[] = {[IB_UNCONFIRMED] = "unconfirmed", [IB_CONFIRMED] = "confirmed", [IB_CONTRADICTED] = "contradicted"};
+
+struct judged {
+	enum ib_condition condition;
+	int queries, hits;     /* deltas */
+	int64_t input_tokens;  /* of the client */
+	int64_t hits_max;
+	double hit_share_min;
+	enum ib_evidence_of want;
+	const char *why; /* a part of it */
+};
+
+static void test_cache_verdicts(void)
+{
+	static const struct judged all[] = {
+		{IB_CACHE_COLD, 100, 0, 100, 0, NAN, IB_CONFIRMED, "0 of 100 prompt tokens (0.0 %) came from the cache"},
+		{IB_CACHE_RESET, 100, 0, 100, 0, NAN, IB_CONFIRMED, ""},
+		{IB_CACHE_RESET, 100, 16, 100, 0, NAN, IB_CONTRADICTED, "16 of 100 prompt tokens (16.0 %) came from the cache, where at most 0 may"},
+		{IB_CACHE_RESET, 100, 16, 100, 16, NAN, IB_CONFIRMED, ""},
+		{IB_CACHE_RESET, 100, 17, 100, 16, NAN, IB_CONTRADICTED, ""},
+		{IB_CACHE_COLD, 100, 1, IB_NONE, 0, NAN, IB_CONTRADICTED, ""},
+		{IB_CACHE_COLD, 100, 0, IB_NONE, 0, NAN, IB_UNCONFIRMED, "not known"},
+		{IB_CACHE_COLD, 99, 0, 100, 0, NAN, IB_UNCONFIRMED, "fewer than the 100 expected"},
+		{IB_CACHE_COLD, 0, 0, 100, 0, NAN, IB_UNCONFIRMED, "fewer than the 100 expected"},
+		{IB_CACHE_COLD, 101, 0, 100, 0, NAN, IB_UNCONFIRMED, "someone else used it"},
+		{IB_CACHE_REUSE, 100, 1, 100, 0, NAN, IB_CONFIRMED, ""},
+		{IB_CACHE_REUSE, 100, 0, 100, 0, NAN, IB_CONTRADICTED, "where some must"},
+		{IB_CACHE_WARM, 100, 80, 100, 0, 0.8, IB_CONFIRMED, "80 of 100"},
+		{IB_CACHE_REUSE, 100, 79, 100, 0, 0.8, IB_CONTRADICTED, "where at least 80 % must"},
+		{IB_CACHE_REUSE, 120, 90, 100, 0, NAN, IB_UNCONFIRMED, "someone else used it"},
+		{IB_CACHE_REUSE, 50, 0, 100, 0, NAN, IB_UNCONFIRMED, "fewer"},
+		{IB_CACHE_REUSE, 0, 0, 0, 0, 0.5, IB_CONTRADICTED, ""},
+		{IB_CACHE_UNSPECIFIED, 100, 50, 100, 0, NAN, IB_UNCONFIRMED, "no condition is claimed"},
+	};
+
+	for (size_t i = 0; i < IB_LEN(all); i++) {
+		const struct judged *t = &all[i];
+		struct ib_contract_evidence e = {"vllm", "http://127.0.0.1/metrics", IB_UNSET, t->hits_max, t->hit_share_min};
+		ib_auto_free char *before = vllm(1000, 500, 80), *after = vllm(1000 + t->queries, 500 + t->hits, 400);
+		ib_auto_record struct ib_record r;
+
+		ib_record_init(&r);
+		ib_cache_judge(&e, t->condition, before, after, t->input_tokens, &r);
+		if (r.cache.evidence != t->want || !strstr(r.cache.why, t->why)) {
+			printf("# %zu: %s: %s\n", i, words[r.cache.evidence], r.cache.why);
+			CU_FAIL("verdict");
+		}
+		CU_ASSERT_EQUAL(r.server_output_tokens, 320);
+		CU_ASSERT_EQUAL(r.cache.expected_queries, t->input_tokens);
+	}
+}
+
+static void test_cache_contract_may_say_the_queries(void)
+{
+	struct ib_contract_evidence e = {"vllm", "", 100, 0, NAN};
+	ib_auto_free char *before = vllm(0, 0, 0), *after = vllm(100, 0, 8);
+	ib_auto_record struct ib_record r;
+
+	ib_record_init(&r);
+	ib_cache_judge(&e, IB_CACHE_COLD, before, after, IB_NONE, &r);
+	CU_ASSERT_EQUAL(r.cache.evidence, IB_CONFIRMED);
+	CU_ASSERT_EQUAL(r.cache.expected_queries, 100);
+}
+
+static void test_cache_llamacpp_queries_are_a_sum(void)
+{
+	static const char before[] = "llamacpp:prompt_tokens_total 20\nllamacpp:prompt_tokens_cached_total 30\nllamacpp:tokens_predicted_total 5\n";
+	static const char after[] = "llamacpp:prompt_tokens_total 40\nllamacpp:prompt_tokens_cached_total 2570\nllamacpp:tokens_predicted_total 1285\n";
+	struct ib_contract_evidence e = {"llamacpp", "", IB_UNSET, 0, 0.8};
+	ib_auto_record struct ib_record r;
+
+	ib_record_init(&r);
+	ib_cache_judge(&e, IB_CACHE_REUSE, before, after, 2560, &r);
+	CU_ASSERT_EQUAL(r.cache.evidence, IB_CONFIRMED);
+	CU_ASSERT_STRING_EQUAL(r.cache.why, "2540 of 2560 prompt tokens (99.2 %) came from the cache, all as expected");
+	CU_ASSERT_EQUAL(r.server_output_tokens, 1280);
+	CU_ASSERT_EQUAL(r.cache.counters_n, 3);
+	CU_ASSERT_STRING_EQUAL(r.cache.engine, "llamacpp");
+}
+
+static void expect_unconfirmed(const char *before, const char *after, const char *why)
+{
+	struct ib_contract_evidence e = {"vllm", "", 0, 0, NAN};
+	ib_auto_record struct ib_record r;
+
+	ib_record_init(&r);
+	ib_cache_judge(&e, IB_CACHE_COLD, before, after, 0, &r);
+	CU_ASSERT_EQUAL(r.cache.evidence, IB_UNCONFIRMED);
+	CU_ASSERT_STRING_EQUAL(r.cache.why, why);
+}
+
+static void test_cache_without_counters_nothing_is_confirmed(void)
+{
+	ib_auto_free char *good = vllm(100, 10, 8), *lower = vllm(50, 10, 8), *nonsense = vllm(100, 20, 8);
+
+	expect_unconfirmed(NULL, good, "the server's metrics could not be read before the command");
+	expect_unconfirmed(good, NULL, "the server's metrics could not be read after the command");
+	expect_unconfirmed(good, "", "the server's metrics do not hold 'vllm:prefix_cache_queries_total'");
+	expect_unconfirmed("x 1\n", "x 1\n", "the server's metrics do not hold 'vllm:prefix_cache_queries_total'");
+	expect_unconfirmed(good, lower, "'vllm:prefix_cache_queries_total' went down: the server was restarted during the run");
+	expect_unconfirmed(good, nonsense, "the server's counters make no sense: more hits than queries, or no whole numbers");
+	expect_unconfirmed(good, "vllm:prefix_cache_queries_total NaN\nvllm:prefix_cache_hits_total 1\n",
+			   "the server's metrics do not hold 'vllm:prefix_cache_queries_total'");
+}
+
+static void test_cache_requests_are_kept_by_reason(void)
+{
+	struct ib_contract_evidence e = {"vllm", "", IB_UNSET, 0, NAN};
+	ib_auto_free char *before = vllm(0, 0, 0), *after = vllm(100, 0, 320);
+	ib_auto_record struct ib_record r;
+	const struct ib_record_counter *found = NULL;
+
+	ib_record_init(&r);
+	ib_cache_judge(&e, IB_CACHE_COLD, before, after, 100, &r);
+	for (size_t i = 0; i < r.cache.counters_n; i++)
+		if (strcmp(r.cache.counters[i].name, "vllm:request_success_total{finished_reason=\"length\"}") == 0)
+			found = &r.cache.counters[i];
+	CU_ASSERT_PTR_NOT_NULL_FATAL(found);
+	CU_ASSERT_TRUE(found && found->before == 0 && found->after == 40);
+}
+
+static void test_cache_busy_server(void)
+{
+	ib_auto_free char *text = vllm(0, 0, 0);
+
+	CU_ASSERT_EQUAL(ib_cache_busy("vllm", text), 2);
+	CU_ASSERT_EQUAL(ib_cache_busy("llamacpp", text), IB_NONE);
+	CU_ASSERT_EQUAL(ib_cache_busy("other", text), IB_NONE);
+}
+
+static void ignore(void *arg, const char *value, double sample)
+{
+	(void)value;
+	*(double *)arg += sample;
+}
+
+static void test_cache_prometheus_text_is_read_exactly(void)
+{
+	static const char text[] = "a_total{x=\"}\",y=\"q\\\"z\"} 3 1700000000\na_total 4\r\na_totals 100\n  a_total 100\n#a_total 100\nb{x=\"1\"} +Inf\nc{x=\"1\" 5\nd\ne 1e3\nf 1x\ng{k=\"v\"} 2\n"
+				   "g{kk=\"w\",k=\"v2\"} 3\nlast 7";
+	double sum = 0;
+
+	CU_ASSERT_EQUAL(ib_prometheus_sum(text, "a_total"), 7);
+	CU_ASSERT_TRUE(isnan(ib_prometheus_sum(text, "b")));
+	CU_ASSERT_TRUE(isnan(ib_prometheus_sum(text, "c")));
+	CU_ASSERT_TRUE(isnan(ib_prometheus_sum(text, "d")));
+	CU_ASSERT_EQUAL(ib_prometheus_sum(text, "e"), 1000);
+	CU_ASSERT_TRUE(isnan(ib_prometheus_sum(text, "f")));
+	CU_ASSERT_EQUAL(ib_prometheus_sum(text, "last"), 7);
+	CU_ASSERT_TRUE(isnan(ib_prometheus_sum("", "last")));
+	ib_prometheus_each(text, "g", "k", ignore, &sum);
+	CU_ASSERT_EQUAL(sum, 5);
+}
+
+static const struct ib_test tests[] = {
+	IB_TEST(test_cache_verdicts),
+	IB_TEST(test_cache_contract_may_say_the_queries),
+	IB_TEST(test_cache_llamacpp_queries_are_a_sum),
+	IB_TEST(test_cache_without_counters_nothing_is_confirmed),
+	IB_TEST(test_cache_requests_are_kept_by_reason),
+	IB_TEST(test_cache_busy_server),
+	IB_TEST(test_cache_prometheus_text_is_read_exactly),
+	{0},
+};
+
+const struct ib_test_suite ib_suite = {"cache", tests};
