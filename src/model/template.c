@@ -144,7 +144,7 @@ int ib_template_expand(const struct ib_template *t, const char *text, struct ib_
 
 		if (ib_starts(text, ENV_OPEN))
 			r = expand_env(t, text, &used, out, err);
-		else if (*text == '{')
+		else if (*text == '{' && t->mode != IB_TEMPLATE_ENV)
 			r = expand_brace(t, text, &used, out, err);
 		else
 			ib_buf_addc(out, *text);

@@ -15,6 +15,7 @@ struct ib_template_var {
 
 enum ib_template_mode {
 	IB_TEMPLATE_STRICT,  /* an unknown name is an error, {{ becomes one brace */
+	IB_TEMPLATE_ENV,     /* only ${env:NAME} is replaced: URLs */
 	IB_TEMPLATE_PARTIAL, /* known names are replaced, everything else stays, so that the result can be expanded again: braces of values are doubled */
 };
 

@@ -440,6 +440,11 @@ static void test_contract_template_expands(void)
 	CU_ASSERT_STRING_EQUAL(ib_buf_str(&b), "${env:NO_SUCH}");
 	CU_ASSERT_EQUAL(ib_template_expand(&t, "{", &b, &err), IB_E_USAGE);
 	ib_buf_reset(&b);
+	t.env = env;
+	t.mode = IB_TEMPLATE_ENV;
+	CU_ASSERT_EQUAL(ib_template_expand(&t, "{a}${env:HOME}{{", &b, &err), 0);
+	CU_ASSERT_STRING_EQUAL(ib_buf_str(&b), "{a}/h{{");
+	ib_buf_reset(&b);
 	t.mode = IB_TEMPLATE_PARTIAL;
 	CU_ASSERT_EQUAL(ib_template_expand(&t, "{a} {{ {run_id} {", &b, &err), 0);
 	CU_ASSERT_STRING_EQUAL(ib_buf_str(&b), "x{{y} {{ {run_id} {");

@@ -1,0 +1,257 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Carrying out the plan of a contract. */
+#include "run/plan.h"
+
+#include <fcntl.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/auto.h"
+#include "base/io.h"
+#include "base/str.h"
+#include "model/template.h"
+#include "redact/redact.h"
+#include "run/plan_inside.h"
+
+/* How far one slot is. */
+enum slot_state {
+	SLOT_EMPTY,   /* nothing fills it: to be run */
+	SLOT_TAKEN,   /* another ib-run is at it */
+	SLOT_FAILED,  /* filled, not as expected */
+	SLOT_DONE,    /* filled as expected */
+};
+
+static const char *find_secret(void *arg, const char *text)
+{
+	char *ret = arg;
+	const char *rule = ib_scan_value(text, strlen(text));
+
+	if (rule)
+		snprintf(ret, 128, "a secret (%s)", rule);
+	return rule ? ret : NULL;
+}
+
+static int load(struct ib_plan *p, struct ib_err *err)
+{
+	char found[128];
+	struct ib_contract_options options = {find_secret, found};
+	int r = ib_read_file(AT_FDCWD, p->options->contract, &p->source, err);
+
+	if (r == IB_E_LIMIT)
+		return ib_fail(err, IB_E_USAGE, 0, "'%s' is larger than a contract may be", p->options->contract);
+	if (r < 0)
+		return ib_fail(err, IB_E_USAGE, 0, "cannot read the contract: %s", err->text);
+	r = ib_contract_parse(ib_buf_str(&p->source), p->source.len, p->options->contract, &options, &p->contract, err);
+	return r < 0 ? r : ib_contract_write(&p->contract, &p->json, p->json_sha256, err);
+}
+
+/* --- ${env:NAME} --- */
+
+struct env_check {
+	const struct ib_ctx *ctx;
+	char missing[160];
+};
+
+static void note_missing(void *arg, const char *name)
+{
+	struct env_check *e = arg;
+
+	if (!e->missing[0] && !ib_env(e->ctx, name))
+		snprintf(e->missing, sizeof(e->missing), "%s", name);
+}
+
+static int check_env_text(struct env_check *e, const char *text, struct ib_err *err)
+{
+	return text ? ib_template_env(text, note_missing, e, err) : 0;
+}
+
+static int check_env_list(struct env_check *e, const json_t *command, struct ib_err *err)
+{
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && i < json_array_size(command); i++)
+		r = check_env_text(e, json_string_value(json_array_get(command, i)), err);
+	return r;
+}
+
+/* Every variable that commands and URLs name must be set before anything is run. */
+static int check_env(const struct ib_plan *p, struct ib_err *err)
+{
+	const struct ib_contract *c = &p->contract;
+	struct env_check e = {.ctx = p->ctx};
+	int r = check_env_text(&e, c->readiness.url, err);
+
+	if (r == 0)
+		r = check_env_text(&e, c->endpoint, err);
+	if (r == 0)
+		r = check_env_list(&e, c->readiness.command, err);
+	for (size_t i = 0; r == 0 && i < c->groups_n; i++) {
+		const struct ib_contract_group *g = &c->groups[i];
+		const json_t *const lists[] = {g->command, g->convert, g->reset.command, g->warmup.command};
+
+		for (size_t k = 0; r == 0 && k < IB_LEN(lists); k++)
+			r = check_env_list(&e, lists[k], err);
+		if (r == 0)
+			r = check_env_text(&e, g->reset.http, err);
+		if (r == 0)
+			r = check_env_text(&e, g->evidence.metrics_url, err);
+	}
+	if (r == 0 && e.missing[0])
+		return ib_fail(err, IB_E_USAGE, 0, "the contract uses ${env:%s}, which is not set in the environment", e.missing);
+	return r;
+}
+
+/* --- slots --- */
+
+static bool fills(const struct ib_plan *p, const struct ib_ledger_view *v, const struct ib_ledger_run *run, const struct ib_contract_slot *slot)
+{
+	return run->group && run->cell && strcmp(run->group, slot->group) == 0 && strcmp(run->cell, slot->cell) == 0 && run->repeat == slot->repeat &&
+	       strcmp(v->contracts[run->contract].json_sha256, p->json_sha256) == 0;
+}
+
+/* ret_attempts: runs made of it so far. */
+static enum slot_state slot_state(const struct ib_plan *p, const struct ib_ledger_view *v, const struct ib_contract_slot *slot, int *ret_attempts)
+{
+	enum slot_state state = SLOT_EMPTY;
+
+	*ret_attempts = 0;
+	for (size_t i = 0; i < v->runs_n; i++) {
+		const struct ib_ledger_run *run = &v->runs[i];
+
+		if (!fills(p, v, run, slot))
+			continue;
+		if (run->attempt > *ret_attempts)
+			*ret_attempts = (int)run->attempt;
+		if (run->open)
+			state = SLOT_TAKEN;
+		else if (run->state == IB_STATE_COMPLETED)
+			state = SLOT_DONE;
+		else if (run->state == IB_STATE_FAILED || run->state == IB_STATE_TIMED_OUT)
+			state = SLOT_FAILED;
+	}
+	return state;
+}
+
+/* Slots that are not filled as expected, of one group or (NULL) of all. */
+static size_t count_open(const struct ib_plan *p, const struct ib_ledger_view *v, const char *group)
+{
+	size_t n = 0;
+	int attempts;
+
+	for (size_t i = 0; i < p->contract.slots_n; i++)
+		if (!group || strcmp(p->contract.slots[i].group, group) == 0)
+			n += slot_state(p, v, &p->contract.slots[i], &attempts) != SLOT_DONE;
+	return n;
+}
+
+static void summarise(const struct ib_plan *p, const struct ib_contract_slot *slot, const struct ib_record *r)
+{
+	ib_auto_buf struct ib_buf b = IB_BUF(600);
+
+	for (size_t i = 0; i < r->reasons.n; i++)
+		ib_buf_addf(&b, "%s%s", i ? ", " : " (", r->reasons.v[i]);
+	if (r->reasons.n)
+		ib_buf_addc(&b, ')');
+	ib_log(p->ctx, IB_LOG_INFO, "%" PRId64 "/%zu %s.%s r%02" PRId64 ": %s%s, cache %s %s: runs/%s", slot->slot + 1, p->contract.slots_n, slot->group, slot->cell,
+	       slot->repeat, ib_state_name(r->state), ib_buf_str(&b), ib_condition_name(slot->condition),
+	       r->cache.evidence == IB_CONFIRMED ? "confirmed" : r->cache.evidence == IB_CONTRADICTED ? "contradicted" : "unconfirmed", r->run_id);
+	for (size_t i = 0; r->state != IB_STATE_COMPLETED && i < r->notes.n; i++)
+		ib_log(p->ctx, IB_LOG_INFO, "  %s", r->notes.v[i]);
+}
+
+/* Runs one slot if it needs it. *ret_go false: the plan stops here. failed counts runs that did not end as expected. */
+static int visit(struct ib_plan *p, const struct ib_contract_slot *slot, int64_t *failed, bool *ret_go, struct ib_err *err)
+{
+	const struct ib_contract_group *g = &p->contract.groups[slot->group_at];
+	ib_auto_ledger_view struct ib_ledger_view v = {0};
+	ib_auto_record struct ib_record record;
+	enum slot_state state;
+	int attempts, r;
+
+	ib_record_init(&record);
+	*ret_go = true;
+	r = ib_plan_ledger(p, &v, err);
+	if (r < 0)
+		return r;
+	state = slot_state(p, &v, slot, &attempts);
+	if (state == SLOT_TAKEN)
+		ib_log(p->ctx, IB_LOG_WARNING, "slot %" PRId64 " is being run by another ib-run", slot->slot);
+	if (state != SLOT_EMPTY)
+		return 0;
+	if (g->gate && count_open(p, &v, g->gate) > 0) {
+		ib_log(p->ctx, IB_LOG_WARNING, "group '%s' waits for '%s', of which %zu runs are missing or not as expected: the plan stops here", g->name, g->gate,
+		       count_open(p, &v, g->gate));
+		*ret_go = false;
+		return 0;
+	}
+	r = ib_plan_slot(p, slot, attempts + 1, &record, err);
+	if (r < 0)
+		return r;
+	summarise(p, slot, &record);
+	if (record.state == IB_STATE_COMPLETED)
+		return 0;
+	if (record.state == IB_STATE_INTERRUPTED || p->signals.caught) {
+		ib_log(p->ctx, IB_LOG_WARNING, "interrupted: the same command resumes the plan");
+		*ret_go = false;
+	} else if (++*failed == p->contract.stop_failed_runs) {
+		ib_log(p->ctx, IB_LOG_WARNING, "%" PRId64 " of the runs did not end as expected: the contract stops the plan here", *failed);
+		*ret_go = false;
+	}
+	return 0;
+}
+
+static int carry_out(struct ib_plan *p, int *ret_exit, struct ib_err *err)
+{
+	ib_auto_ledger_view struct ib_ledger_view v = {0};
+	int64_t failed = 0;
+	size_t open;
+	bool go = true;
+	int r = 0;
+
+	for (size_t i = 0; r == 0 && go && i < p->contract.slots_n; i++)
+		r = visit(p, &p->contract.slots[i], &failed, &go, err);
+	if (r == 0)
+		r = ib_plan_ledger(p, &v, err);
+	if (r < 0)
+		return r;
+	open = count_open(p, &v, NULL);
+	if (open > 0)
+		ib_log(p->ctx, IB_LOG_INFO, "%zu of %zu slots are filled as expected", p->contract.slots_n - open, p->contract.slots_n);
+	*ret_exit = open > 0 ? 1 : 0;
+	return 0;
+}
+
+static void plan_clear(struct ib_plan *p)
+{
+	ib_contract_clear(&p->contract);
+	ib_buf_clear(&p->source);
+	ib_buf_clear(&p->json);
+	ib_study_clear(&p->study);
+}
+
+int ib_plan(const struct ib_ctx *ctx, const struct ib_plan_options *options, struct ib_buf *listing, int *ret_exit, struct ib_err *err)
+{
+	__attribute__((cleanup(plan_clear))) struct ib_plan p = {
+		.ctx = ctx, .options = options, .source = IB_BUF(2u << 20), .json = IB_BUF(IB_JSON_MAX), .study = {.fd = -1}};
+	int r = load(&p, err);
+
+	if (r < 0)
+		return r;
+	if (options->dry_run) {
+		ib_plan_list(&p.contract, listing);
+		*ret_exit = 0;
+		return ib_buf_check(listing, "the list of commands", err);
+	}
+	if (options->amend && (!options->reason || !*options->reason))
+		return ib_fail(err, IB_E_USAGE, 0, "--amend needs --reason TEXT");
+	r = check_env(&p, err);
+	if (r == 0)
+		r = ib_plan_register(&p, err);
+	if (r == 0)
+		r = ib_signals_init(&p.signals, err);
+	if (r < 0)
+		return r;
+	r = carry_out(&p, ret_exit, err);
+	ib_signals_clear(&p.signals);
+	return r;
+}

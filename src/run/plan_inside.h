@@ -1,0 +1,34 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Inside plan mode: one slot, the study's registration, the listing. */
+#ifndef IB_RUN_PLAN_INSIDE_H
+#define IB_RUN_PLAN_INSIDE_H
+
+#include "ledger/read.h"
+#include "model/contract.h"
+#include "run/plan.h"
+#include "run/run.h"
+
+struct ib_plan {
+	const struct ib_ctx *ctx;
+	const struct ib_plan_options *options;
+	struct ib_buf source; /* the YAML file's bytes */
+	struct ib_contract contract;
+	struct ib_buf json; /* its typed form */
+	char json_sha256[IB_HEX_LEN];
+	struct ib_study study;
+	struct ib_signals signals;
+};
+
+/* plan_register.c: writes contracts/<sha>.{yaml,json}, opens the study (plan->study), and makes sure that this contract is the one in force: first entry,
+ * amendment, or IB_E_USAGE that tells what to do. */
+IB_MUST int ib_plan_register(struct ib_plan *plan, struct ib_err *err);
+/* The ledger as it is now. */
+IB_MUST int ib_plan_ledger(const struct ib_plan *plan, struct ib_ledger_view *ret, struct ib_err *err);
+
+/* plan_slot.c: makes the run of one slot. */
+IB_MUST int ib_plan_slot(struct ib_plan *plan, const struct ib_contract_slot *slot, int attempt, struct ib_record *ret_record, struct ib_err *err);
+
+/* plan_list.c: every command in order, quoted for a shell, with comments. */
+void ib_plan_list(const struct ib_contract *c, struct ib_buf *ret);
+
+#endif

@@ -1,0 +1,71 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The listing of a plan: what would be run, in order. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "run/plan_inside.h"
+
+static void quoted(const char *s, struct ib_buf *b)
+{
+	if (*s && !s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%{}")]) {
+		ib_buf_adds(b, s);
+		return;
+	}
+	ib_buf_addc(b, '\'');
+	for (; *s; s++) {
+		if (*s == '\'')
+			ib_buf_adds(b, "'\\''");
+		else if ((unsigned char)*s < ' ' || *s == 0x7F)
+			ib_buf_addf(b, "\\%03o", (unsigned char)*s);
+		else
+			ib_buf_addc(b, *s);
+	}
+	ib_buf_addc(b, '\'');
+}
+
+static void list_command(const char *label, const json_t *command, struct ib_buf *b)
+{
+	ib_buf_addf(b, "  %s:", label);
+	for (size_t i = 0; i < json_array_size(command); i++) {
+		ib_buf_addc(b, ' ');
+		quoted(json_string_value(json_array_get(command, i)), b);
+	}
+	ib_buf_addc(b, '\n');
+}
+
+static void list_hook(const char *label, const struct ib_contract_hook *hook, struct ib_buf *b)
+{
+	if (hook->http) {
+		ib_buf_addf(b, "  %s: POST ", label);
+		quoted(hook->http, b);
+		ib_buf_addc(b, '\n');
+	} else if (hook->command) {
+		list_command(label, hook->command, b);
+	}
+}
+
+void ib_plan_list(const struct ib_contract *c, struct ib_buf *ret)
+{
+	for (size_t i = 0; i < c->slots_n; i++) {
+		const struct ib_contract_slot *s = &c->slots[i];
+		const struct ib_contract_group *g = &c->groups[s->group_at];
+		bool refill = s->condition == IB_CACHE_WARM || s->condition == IB_CACHE_REUSE;
+
+		ib_buf_addf(ret, "slot %" PRId64 ": group %s, cell %s, repeat %" PRId64 ", cache %s\n", s->slot, s->group, s->cell, s->repeat,
+			    ib_condition_name(s->condition));
+		if (c->readiness.url) {
+			ib_buf_adds(ret, "  readiness: GET ");
+			quoted(c->readiness.url, ret);
+			ib_buf_addc(ret, '\n');
+		} else if (c->readiness.command) {
+			list_command("readiness", c->readiness.command, ret);
+		}
+		if (s->condition != IB_CACHE_UNSPECIFIED)
+			list_hook("reset", &g->reset, ret);
+		if (refill)
+			list_hook("warm-up", &g->warmup, ret);
+		list_command("command", s->command, ret);
+		if (g->convert)
+			list_command("convert", g->convert, ret);
+	}
+}

@@ -1,0 +1,112 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* A contract becomes the one in force of a study: its files, its entry in the ledger. */
+#include <errno.h>
+#include <fcntl.h>
+#include <libgen.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/auto.h"
+#include "base/io.h"
+#include "base/str.h"
+#include "ledger/append.h"
+#include "run/plan_inside.h"
+
+#define LEDGER_MAX (1u << 30)
+
+int ib_plan_ledger(const struct ib_plan *plan, struct ib_ledger_view *ret, struct ib_err *err)
+{
+	ib_auto_buf struct ib_buf b = IB_BUF(LEDGER_MAX);
+	int r = ib_read_file(plan->study.fd, "ledger.jsonl", &b, err);
+
+	return r < 0 ? r : ib_ledger_view_load(ib_buf_str(&b), b.len, ret, err);
+}
+
+/* Writes a file of contracts/; one that is there already must be the same. */
+static int keep(int study_fd, const char *sha256, const char *suffix, const struct ib_buf *content, struct ib_err *err)
+{
+	ib_auto_free char *path = ib_asprintf("contracts/%s.%s", sha256, suffix);
+	ib_auto_buf struct ib_buf there = IB_BUF(IB_JSON_MAX);
+	int r;
+
+	if (faccessat(study_fd, path, F_OK, AT_SYMLINK_NOFOLLOW) < 0)
+		return ib_write_file(study_fd, path, content->data, content->len, 0444, false, err);
+	r = ib_read_file(study_fd, path, &there, err);
+	if (r < 0)
+		return r;
+	if (there.len != content->len || memcmp(there.data, content->data, there.len) != 0)
+		return ib_fail(err, IB_E_STATE, 0, "'%s' is there with other content: made by another version of ibtools, or changed since", path);
+	return 0;
+}
+
+static int keep_files(const struct ib_plan *plan, const char *study, struct ib_err *err)
+{
+	ib_auto_fd int fd = -1;
+	int r = ib_make_dirs(AT_FDCWD, study, 0755, err);
+
+	if (r == 0)
+		r = ib_open_dir(AT_FDCWD, study, &fd, err);
+	if (r == 0)
+		r = ib_make_dirs(fd, "contracts", 0755, err);
+	if (r == 0)
+		r = keep(fd, plan->contract.source_sha256, "yaml", &plan->source, err);
+	if (r == 0)
+		r = keep(fd, plan->contract.source_sha256, "json", &plan->json, err);
+	return r < 0 ? ib_wrap(err, "cannot keep the contract in the study '%s'", study) : 0;
+}
+
+static int amend(struct ib_plan *plan, bool results_known, const char *reason, struct ib_err *err)
+{
+	ib_auto_entry struct ib_entry e = {.kind = IB_ENTRY_AMENDMENT, .results_known = results_known};
+
+	e.study = ib_strdup(plan->contract.study);
+	e.reason = ib_strdup(reason);
+	memcpy(e.source_sha256, plan->contract.source_sha256, IB_HEX_LEN);
+	memcpy(e.json_sha256, plan->json_sha256, IB_HEX_LEN);
+	return ib_ledger_append(plan->study.ledger, &e, NULL, NULL, err);
+}
+
+/* Is the contract in force this one? */
+static int compare(struct ib_plan *plan, struct ib_err *err)
+{
+	ib_auto_ledger_view struct ib_ledger_view v = {0};
+	const struct ib_ledger_contract *last;
+	int r = ib_plan_ledger(plan, &v, err);
+
+	if (r < 0)
+		return r;
+	last = &v.contracts[v.contracts_n - 1];
+	if (!last->source_sha256[0])
+		return ib_fail(err, IB_E_USAGE, 0, "the study '%s' holds runs without a contract: name another directory with -C", plan->study.path);
+	if (strcmp(v.study, plan->contract.study) != 0)
+		return ib_fail(err, IB_E_USAGE, 0, "the study '%s' is called '%s', the contract's is '%s': name another directory with -C", plan->study.path, v.study,
+			       plan->contract.study);
+	if (strcmp(last->source_sha256, plan->contract.source_sha256) == 0)
+		return 0;
+	if (v.runs_n == 0)
+		return amend(plan, false, "changed before the first run", err);
+	if (!plan->options->amend)
+		return ib_fail(err, IB_E_USAGE, 0,
+			       "the contract changed after %zu runs: with --amend --reason TEXT it becomes an amendment, whose runs are never pooled with those before; "
+			       "or name another study with -C",
+			       v.runs_n);
+	return amend(plan, true, plan->options->reason, err);
+}
+
+int ib_plan_register(struct ib_plan *plan, struct ib_err *err)
+{
+	const struct ib_plan_options *o = plan->options;
+	ib_auto_free char *copy = ib_strdup(o->contract);
+	const char *study = o->study ? o->study : dirname(copy);
+	int r = keep_files(plan, study, err);
+
+	if (r == 0)
+		r = ib_study_open(plan->ctx, study, plan->contract.study, plan->contract.source_sha256, plan->json_sha256, &plan->study, err);
+	if (r == 0)
+		r = compare(plan, err);
+	if (r < 0)
+		return r;
+	if (fchdir(plan->study.fd) < 0)
+		return ib_fail(err, IB_E_IO, errno, "cannot enter the study '%s'", plan->study.path);
+	return 0;
+}

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* One slot of a plan becomes one run: what its steps do. */
+#include <string.h>
+
+#include "base/auto.h"
+#include "base/clock.h"
+#include "base/io.h"
+#include "base/str.h"
+#include "redact/redact.h"
+#include "run/cache.h"
+#include "run/expect.h"
+#include "run/hooks.h"
+#include "run/plan_inside.h"
+#include "run/probe.h"
+#include "run/ready.h"
+
+#define METRICS_MAX (16u << 20)
+#define FETCH_NS (10 * IB_NS)
+#define IDLE_NS (60 * IB_NS)
+
+struct slot_run {
+	const struct ib_contract *contract;
+	const struct ib_contract_group *group;
+	const struct ib_contract_slot *slot;
+	char *before, *after; /* the server's metrics */
+};
+
+static int step_ready(void *arg, struct ib_run *run, struct ib_err *err)
+{
+	const struct slot_run *s = arg;
+
+	return ib_ready_wait(run, s->contract, err);
+}
+
+static int step_quiesce(void *arg, struct ib_run *run, struct ib_err *err)
+{
+	const struct slot_run *s = arg;
+
+	return s->group->has_evidence ? ib_ready_idle(run, &s->group->evidence, IDLE_NS, err) : 0;
+}
+
+static bool has_hook(const struct ib_contract_hook *hook)
+{
+	return hook->command || hook->http;
+}
+
+static int step_reset(void *arg, struct ib_run *run, struct ib_err *err)
+{
+	const struct slot_run *s = arg;
+	int r;
+
+	if (s->slot->condition == IB_CACHE_UNSPECIFIED || !has_hook(&s->group->reset))
+		return 0;
+	r = ib_hook_run(run, "00-reset", &s->group->reset, err);
+	/* a reset may restart the server */
+	return r < 0 ? r : ib_ready_wait(run, s->contract, err);
+}
+
+static int step_warmup(void *arg, struct ib_run *run, struct ib_err *err)
+{
+	const struct slot_run *s = arg;
+	bool fill = s->slot->condition == IB_CACHE_WARM || s->slot->condition == IB_CACHE_REUSE;
+
+	return fill && has_hook(&s->group->warmup) ? ib_hook_run(run, "01-warmup", &s->group->warmup, err) : 0;
+}
+
+static void note(struct ib_run *run, const char *what, const struct ib_err *why)
+{
+	ib_strv_take(&run->record->notes, ib_asprintf("%s: %s", what, why->text));
+}
+
+/* Keeps an answer, redacted, as endpoint/NAME. */
+static int keep(struct ib_run *run, const char *name, const char *text, struct ib_err *err)
+{
+	ib_auto_free char *path = ib_asprintf("endpoint/%s", name);
+	ib_auto_free char *clean = ib_redact_text(run->study->redactor, text);
+	int r = ib_make_dirs(run->dir_fd, "endpoint", 0755, err);
+
+	if (r == 0)
+		r = ib_gate(run->study->redactor, clean, strlen(clean), path, err);
+	if (r == 0)
+		r = ib_write_file(run->dir_fd, path, clean, strlen(clean), 0644, false, err);
+	return r;
+}
+
+/* GETs url and keeps the answer. The answer itself, or NULL with a note in the record. */
+static char *fetch(struct ib_run *run, const char *url, const char *name)
+{
+	ib_auto_buf struct ib_buf body = IB_BUF(METRICS_MAX);
+	ib_auto_free char *what = ib_asprintf("endpoint/%s", name);
+	struct ib_err why = {0};
+
+	if (ib_probe(run, url, FETCH_NS, &body, &why) < 0) {
+		note(run, what, &why);
+		return NULL;
+	}
+	if (keep(run, name, ib_buf_str(&body), &why) < 0)
+		note(run, what, &why);
+	return ib_buf_steal(&body);
+}
+
+/* What the endpoint says of itself, where it has a word for it. */
+static void identify(struct ib_run *run, const char *endpoint)
+{
+	static const char *const pages[][2] = {{"/version", "version.json"}, {"/v1/models", "models.json"}};
+	const char *host = strstr(endpoint, "://");
+	size_t n = host ? (size_t)(host - endpoint) + 3 + strcspn(host + 3, "/?#") : 0;
+
+	for (size_t i = 0; n && i < IB_LEN(pages); i++) {
+		ib_auto_free char *url = ib_asprintf("%.*s%s", (int)n, endpoint, pages[i][0]);
+		ib_auto_buf struct ib_buf body = IB_BUF(METRICS_MAX);
+		struct ib_err why = {0};
+
+		if (ib_probe(run, url, FETCH_NS, &body, &why) == 0 && keep(run, pages[i][1], ib_buf_str(&body), &why) < 0)
+			note(run, pages[i][1], &why);
+	}
+}
+
+static int step_before(void *arg, struct ib_run *run, struct ib_err *err)
+{
+	struct slot_run *s = arg;
+
+	(void)err;
+	if (s->contract->endpoint)
+		identify(run, s->contract->endpoint);
+	if (s->group->has_evidence)
+		s->before = fetch(run, s->group->evidence.metrics_url, "metrics-before.txt");
+	return 0;
+}
+
+static int step_after(void *arg, struct ib_run *run, struct ib_err *err)
+{
+	struct slot_run *s = arg;
+
+	(void)err;
+	if (s->group->has_evidence)
+		s->after = fetch(run, s->group->evidence.metrics_url, "metrics-after.txt");
+	return 0;
+}
+
+static int step_convert(void *arg, struct ib_run *run, struct ib_err *err)
+{
+	const struct slot_run *s = arg;
+	struct ib_contract_hook hook = {.command = s->group->convert, .timeout_ns = s->group->timeout_ns};
+
+	return hook.command ? ib_hook_run(run, "02-convert", &hook, err) : 0;
+}
+
+static int step_outcome(void *arg, struct ib_run *run, struct ib_err *err)
+{
+	const struct slot_run *s = arg;
+	int64_t input_tokens, files;
+	int r = ib_expect_read(run, &input_tokens, &files, err);
+
+	if (r < 0)
+		return r;
+	if (s->group->has_evidence)
+		ib_cache_judge(&s->group->evidence, s->slot->condition, s->before, s->after, input_tokens, run->record);
+	ib_expect_judge(&s->group->expect, files, run->record);
+	return 0;
+}
+
+/* The workloads of a group: its own, or all that are files. */
+static size_t list_workloads(const struct slot_run *s, struct ib_run_workload *ret)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->contract->workloads_n; i++) {
+		const struct ib_contract_workload *w = &s->contract->workloads[i];
+
+		if (w->file && (!s->group->workload || strcmp(s->group->workload, w->name) == 0))
+			ret[n++] = (struct ib_run_workload){w->name, w->file, w->sha256};
+	}
+	return n;
+}
+
+static size_t list_variables(const json_t *variables, struct ib_var *ret)
+{
+	const char *key;
+	json_t *value;
+	size_t n = 0;
+
+	json_object_foreach((json_t *)(uintptr_t)variables, key, value)
+		ret[n++] = (struct ib_var){(char *)(uintptr_t)key, (char *)(uintptr_t)json_string_value(value)};
+	return n;
+}
+
+int ib_plan_slot(struct ib_plan *plan, const struct ib_contract_slot *slot, int attempt, struct ib_record *ret_record, struct ib_err *err)
+{
+	const struct ib_contract *c = &plan->contract;
+	struct slot_run s = {.contract = c, .group = &c->groups[slot->group_at], .slot = slot};
+	ib_auto_free struct ib_run_workload *workloads = ib_realloc(NULL, c->workloads_n + 1, sizeof(*workloads));
+	ib_auto_free struct ib_var *variables = ib_realloc(NULL, json_object_size(slot->variables) + 1, sizeof(*variables));
+	ib_auto_strv struct ib_strv argv = {0};
+	struct ib_run_spec spec = {
+		.group = slot->group,
+		.cell = slot->cell,
+		.repeat = (int)slot->repeat,
+		.attempt = attempt,
+		.variables = variables,
+		.variables_n = list_variables(slot->variables, variables),
+		.strict_placeholders = true,
+		.cache_condition = ib_condition_name(slot->condition),
+		.timeout_ns = s.group->timeout_ns,
+		.grace_ns = s.group->grace_ns,
+		.expected_status = (int)s.group->expect.exit_status,
+		.no_capture = plan->options->no_capture,
+		.contract_sha256 = plan->json_sha256,
+		.workloads = workloads,
+		.workloads_n = list_workloads(&s, workloads),
+		.steps = {&s, step_ready, step_quiesce, step_reset, step_warmup, step_before, step_after, step_convert, step_outcome},
+	};
+	int r;
+
+	ib_hook_argv(slot->command, &argv);
+	spec.argv = argv.v;
+	r = ib_run_one(plan->ctx, &plan->study, &plan->signals, &spec, ret_record, err);
+	free(s.before);
+	free(s.after);
+	return r;
+}

@@ -1,0 +1,18 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Asking a URL from within a run, through the helper ib-probe. */
+#ifndef IB_RUN_PROBE_H
+#define IB_RUN_PROBE_H
+
+#include "base/buf.h"
+#include "run/run.h"
+
+#define IB_PROBE_URL_NAME "IB_PROBE_URL" /* the URL travels in the environment: arguments can be seen by everybody on the machine */
+
+/* GETs url (${env:NAME} is replaced); the answer's body is added to body, within its maximum. IB_E_IO: no answer, or one with another status than
+ * 200 to 299; IB_E_TIMEOUT; IB_E_LIMIT. The URL is in no message. */
+IB_MUST int ib_probe(const struct ib_run *run, const char *url, int64_t timeout_ns, struct ib_buf *body, struct ib_err *err);
+
+/* run->env with IB_PROBE_URL for url (placeholders replaced when expand). ret is cleared by the caller. */
+IB_MUST int ib_probe_env(const struct ib_run *run, const char *url, bool expand, struct ib_strv *ret, struct ib_err *err);
+
+#endif
