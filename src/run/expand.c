@@ -5,6 +5,7 @@
 
 #include "base/auto.h"
 #include "base/str.h"
+#include "model/template.h"
 #include "run/inside.h"
 
 #define NAME_MAX_LEN 64
@@ -28,14 +29,18 @@ static const char *find(const struct ib_run *run, const char *name, char scratch
 	return NULL;
 }
 
-static int unknown(const char *name, struct ib_err *err)
+/* By the rules of a contract: every name must be known, "{{" is a brace, ${env:NAME} comes from the environment. */
+static int expand_strict(const struct ib_run *run, const char *text, struct ib_buf *b, struct ib_err *err)
 {
-	static const char *const names[] = {"run_id", "run_dir", "output_dir", "group", "cell", "study_dir", "repeat", NULL};
-	const char *near = ib_nearest(name, names);
+	ib_auto_free struct ib_template_var *vars = ib_realloc(NULL, run->spec->variables_n + 16, sizeof(*vars));
+	struct ib_template t = {.vars = vars, .env = run->ctx->env, .mode = IB_TEMPLATE_STRICT};
+	char scratch[32];
 
-	if (near)
-		return ib_fail(err, IB_E_USAGE, 0, "unknown placeholder '{%s}'; did you mean '{%s}'? ('{{' is a brace)", name, near);
-	return ib_fail(err, IB_E_USAGE, 0, "unknown placeholder '{%s}' ('{{' is a brace)", name);
+	for (size_t i = 0; ib_template_reserved[i]; i++)
+		vars[t.n++] = (struct ib_template_var){ib_template_reserved[i], find(run, ib_template_reserved[i], scratch)};
+	for (size_t i = 0; i < run->spec->variables_n; i++)
+		vars[t.n++] = (struct ib_template_var){run->spec->variables[i].name, run->spec->variables[i].value};
+	return ib_template_expand(&t, text, b, err);
 }
 
 /* Name between the brace at s and the next one, or "" when it cannot be a placeholder. */
@@ -56,21 +61,17 @@ int ib_run_expand(const struct ib_run *run, const char *text, bool strict, char 
 	char name[NAME_MAX_LEN + 1], scratch[32];
 	int r;
 
-	for (const char *p = text; *p; p++) {
+	if (strict && (r = expand_strict(run, text, &b, err)) < 0)
+		return r;
+	for (const char *p = text; !strict && *p; p++) {
 		const char *value;
 
-		if (strict && (*p == '{' || *p == '}') && p[1] == *p) {
-			ib_buf_addc(&b, *p++);
-			continue;
-		}
 		if (*p != '{') {
 			ib_buf_addc(&b, *p);
 			continue;
 		}
 		name_at(p, name);
 		value = *name ? find(run, name, scratch) : NULL;
-		if (!value && strict)
-			return unknown(*name ? name : p + 1, err);
 		ib_buf_adds(&b, value ? value : "{");
 		if (value)
 			p += strlen(name) + 1;

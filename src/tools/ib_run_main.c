@@ -9,10 +9,12 @@
 #include "base/auto.h"
 #include "base/exit.h"
 #include "base/str.h"
+#include "run/expect.h"
+#include "run/plan.h"
 #include "run/run.h"
 #include "tools/opt.h"
 
-enum { OPT_STUDY = 1, OPT_GROUP, OPT_CACHE, OPT_REPEAT, OPT_TIMEOUT, OPT_NO_CAPTURE, OPT_DRY_RUN, OPT_QUIET, OPT_PLAN };
+enum { OPT_STUDY = 1, OPT_GROUP, OPT_CACHE, OPT_REPEAT, OPT_TIMEOUT, OPT_NO_CAPTURE, OPT_DRY_RUN, OPT_QUIET, OPT_PLAN, OPT_AMEND, OPT_REASON };
 
 static const struct ib_opt options[] = {
 	{.id = OPT_STUDY, .letter = 'C', .name = "study", .metavar = "DIR", .help = "the study; made when absent"},
@@ -24,6 +26,8 @@ static const struct ib_opt options[] = {
 	{.id = OPT_DRY_RUN, .letter = 'n', .name = "dry-run", .help = "say what would be run, and do nothing"},
 	{.id = OPT_QUIET, .letter = 'q', .name = "quiet", .help = "no chatter on standard error"},
 	{.id = OPT_PLAN, .letter = 'p', .name = "plan", .metavar = "CONTRACT", .help = "carry out the plan of a contract"},
+	{.id = OPT_AMEND, .name = "amend", .help = "with --plan: the contract changed after results"},
+	{.id = OPT_REASON, .name = "reason", .metavar = "TEXT", .help = "with --amend: why it changed"},
 	{0},
 };
 
@@ -50,9 +54,9 @@ static const struct ib_tool tool = {
 };
 
 struct args {
-	const char *study, *plan;
+	const char *study, *plan, *reason;
 	struct ib_run_spec spec;
-	bool dry_run, quiet;
+	bool dry_run, quiet, amend;
 	int info; /* IB_OPT_HELP or IB_OPT_VERSION, or 0 */
 };
 
@@ -104,6 +108,12 @@ static int set_option(struct args *a, int id, const char *arg, struct ib_err *er
 	case OPT_PLAN:
 		a->plan = arg;
 		return 0;
+	case OPT_AMEND:
+		a->amend = true;
+		return 0;
+	case OPT_REASON:
+		a->reason = arg;
+		return 0;
 	default:
 		a->info = id;
 		return 0;
@@ -128,6 +138,8 @@ static int parse(int argc, char **argv, struct args *a, struct ib_err *err)
 		return 0;
 	if (a->plan && s.at < argc)
 		return ib_fail(err, IB_E_USAGE, 0, "--plan takes its commands from the contract, not from the command line");
+	if (!a->plan && (a->amend || a->reason))
+		return ib_fail(err, IB_E_USAGE, 0, "--amend and --reason belong to --plan");
 	if (!a->plan && s.at >= argc)
 		return ib_fail(err, IB_E_USAGE, 0, "no command given");
 	return 0;
@@ -182,6 +194,25 @@ static int run_command(const struct ib_ctx *ctx, const struct args *a, struct ib
 	return status;
 }
 
+static int run_plan(const struct ib_ctx *ctx, const struct args *a, struct ib_err *err)
+{
+	struct ib_plan_options o = {.contract = a->plan,
+				    .study = a->study,
+				    .reason = a->reason,
+				    .amend = a->amend,
+				    .dry_run = a->dry_run,
+				    .no_capture = a->spec.no_capture};
+	ib_auto_buf struct ib_buf listing = IB_BUF(64u << 20);
+	int status = IB_EXIT_UNDECIDED, r = ib_plan(ctx, &o, &listing, &status, err);
+
+	if (r < 0) {
+		ib_tool_error(&tool, err);
+		return r == IB_E_USAGE ? IB_EXIT_USAGE : IB_EXIT_UNDECIDED;
+	}
+	fwrite(ib_buf_str(&listing), 1, listing.len, stdout);
+	return ib_tool_finish(&tool, status);
+}
+
 static int dry_run(const struct args *a)
 {
 	for (char *const *s = a->spec.argv; *s; s++)
@@ -192,7 +223,7 @@ static int dry_run(const struct args *a)
 
 int main(int argc, char **argv)
 {
-	struct args a = {.spec = {.repeat = 1, .attempt = 1}};
+	struct args a = {.spec = {.repeat = 1, .attempt = 1, .steps = {.outcome = ib_expect_step}}};
 	struct ib_ctx ctx = {.clock = &ib_clock_system, .env = environ};
 	struct ib_err err = {0};
 	int r;
@@ -206,6 +237,8 @@ int main(int argc, char **argv)
 		ctx.log = say;
 	if (a.dry_run && !a.plan)
 		return dry_run(&a);
+	if (a.plan)
+		return run_plan(&ctx, &a, &err);
 	r = run_command(&ctx, &a, &err);
 	if (r >= 0)
 		return r;
