@@ -54,7 +54,7 @@ static int ask(struct ib_run *run, const struct ib_contract *c, int64_t timeout_
 
 int ib_ready_wait(struct ib_run *run, const struct ib_contract *contract, struct ib_err *err)
 {
-	int64_t start = ib_monotonic_ns(run->ctx->clock), left = contract->readiness.timeout_ns;
+	int64_t start = ib_monotonic_ns(run->ctx->clock), left = contract->readiness.timeout_ns, earlier = run->record->readiness.waited_ns;
 	struct ib_err why = {0};
 
 	if (!contract->readiness.url && !contract->readiness.command)
@@ -64,8 +64,8 @@ int ib_ready_wait(struct ib_run *run, const struct ib_contract *contract, struct
 		int r = ask(run, contract, left < ATTEMPT_NS ? left : ATTEMPT_NS, &why);
 
 		run->record->readiness.attempts++;
-		run->record->readiness.waited_ns = ib_monotonic_ns(run->ctx->clock) - start;
-		left = contract->readiness.timeout_ns - run->record->readiness.waited_ns;
+		left = contract->readiness.timeout_ns - (ib_monotonic_ns(run->ctx->clock) - start);
+		run->record->readiness.waited_ns = earlier + contract->readiness.timeout_ns - left;
 		if (r == 0) {
 			run->record->readiness.status = IB_READY;
 			return 0;
