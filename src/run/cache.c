@@ -129,7 +129,8 @@ static void decide(const struct ib_contract_evidence *e, enum ib_condition condi
 	else if (!fresh && !enough(e, hits, queries))
 		say(r, IB_CONTRADICTED, ib_asprintf("%s, where at least %g %% must", counted, 100 * e->hit_share_min));
 	else if (queries > expected)
-		say(r, IB_UNCONFIRMED, ib_asprintf("the server counted %" PRId64 " prompt tokens, more than the %" PRId64 " expected: someone else used it", queries, expected));
+		say(r, IB_UNCONFIRMED,
+		    ib_asprintf("the server counted %" PRId64 " prompt tokens, more than the %" PRId64 " expected: someone else used it", queries, expected));
 	else
 		say(r, IB_CONFIRMED, ib_asprintf("%s, all as expected", counted));
 }

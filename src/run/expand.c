@@ -33,7 +33,7 @@ static const char *find(const struct ib_run *run, const char *name, char scratch
 static int expand_strict(const struct ib_run *run, const char *text, struct ib_buf *b, struct ib_err *err)
 {
 	ib_auto_free struct ib_template_var *vars = ib_realloc(NULL, run->spec->variables_n + 16, sizeof(*vars));
-	struct ib_template t = {.vars = vars, .env = run->ctx->env, .mode = IB_TEMPLATE_STRICT};
+	struct ib_template t = {.vars = vars, .env = run->ctx ? run->ctx->env : NULL, .mode = IB_TEMPLATE_STRICT};
 	char scratch[32];
 
 	for (size_t i = 0; ib_template_reserved[i]; i++)

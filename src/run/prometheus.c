@@ -30,16 +30,35 @@ static const char *labels_end(const char *s, const char *end)
 	return NULL;
 }
 
+static bool blank(char c)
+{
+	return c == ' ' || c == '\t';
+}
+
+/* The number between blanks at p, NAN when it is none. */
+static double read_value(const char *p, const char *end)
+{
+	char number[64];
+	char *stop;
+	double v;
+	size_t k;
+
+	while (p < end && blank(*p))
+		p++;
+	for (k = 0; p + k < end && k < sizeof(number) - 1 && !blank(p[k]) && p[k] != '\r'; k++)
+		number[k] = p[k];
+	number[k] = '\0';
+	v = strtod(number, &stop);
+	return k == 0 || *stop || !isfinite(v) ? NAN : v;
+}
+
 /* Is the line (up to end) a sample of name? */
 static bool read_line(const char *line, const char *end, const char *name, struct sample *ret)
 {
 	size_t n = strlen(name);
 	const char *p = line + n;
-	char number[64];
-	char *stop;
-	size_t k;
 
-	if ((size_t)(end - line) <= n || memcmp(line, name, n) != 0 || (*p != '{' && *p != ' ' && *p != '\t'))
+	if ((size_t)(end - line) <= n || memcmp(line, name, n) != 0 || (*p != '{' && !blank(*p)))
 		return false;
 	ret->labels = ret->labels_end = p;
 	if (*p == '{') {
@@ -49,14 +68,7 @@ static bool read_line(const char *line, const char *end, const char *name, struc
 			return false;
 		p = ret->labels_end + 1;
 	}
-	while (p < end && (*p == ' ' || *p == '\t'))
-		p++;
-	for (k = 0; p + k < end && k < sizeof(number) - 1 && p[k] != ' ' && p[k] != '\t' && p[k] != '\r'; k++)
-		number[k] = p[k];
-	number[k] = '\0';
-	ret->value = strtod(number, &stop);
-	if (k == 0 || *stop || !isfinite(ret->value))
-		ret->value = NAN;
+	ret->value = read_value(p, end);
 	return true;
 }
 

@@ -52,7 +52,7 @@ static void test_run_placeholders(void)
 		{"--out={output_dir}/x", "--out=/s/runs/ID/output/x", "--out=/s/runs/ID/output/x"},
 		{"{unknown}", "{unknown}", NULL},
 		{"{\"a\": {\"b\": 1}}", "{\"a\": {\"b\": 1}}", NULL},
-		{"{{run_id}}", "{ID}", "{run_id}"},
+		{"{{run_id}}", "{ID}", "{run_id}}"},
 		{"a } b", "a } b", "a } b"},
 		{"{", "{", NULL},
 	};
