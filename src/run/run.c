@@ -17,6 +17,7 @@
 #include "base/io.h"
 #include "base/str.h"
 #include "ledger/append.h"
+#include "redact/redact.h"
 #include "run/inside.h"
 #include "run/logger.h"
 #include "run/runid.h"
@@ -34,14 +35,24 @@ struct work {
 
 /* --- beginning --- */
 
+/* Names go into paths and into the ledger, where nothing can be redacted. */
+static int check_name(const struct ib_study *study, const char *what, const char *name, struct ib_err *err)
+{
+	int r;
+
+	if (!name)
+		return 0;
+	if ((r = ib_run_name_check(what, name, err)) < 0)
+		return r;
+	return ib_gate(study->redactor, name, strlen(name), what, err);
+}
+
 static int check(const struct ib_study *study, const struct ib_run_spec *spec, struct ib_err *err)
 {
 	struct statvfs vfs;
 	int r;
 
-	if (spec->group && (r = ib_run_name_check("group", spec->group, err)) < 0)
-		return r;
-	if (spec->cell && (r = ib_run_name_check("cell", spec->cell, err)) < 0)
+	if ((r = check_name(study, "group", spec->group, err)) < 0 || (r = check_name(study, "cell", spec->cell, err)) < 0)
 		return r;
 	if (spec->repeat < 1 || spec->attempt < 1 || !spec->argv || !spec->argv[0])
 		return ib_fail(err, IB_E_USAGE, 0, "a run needs a command, a repeat and an attempt from 1");

@@ -15,6 +15,7 @@
 #include "tools/opt.h"
 
 enum { OPT_STUDY = 1, OPT_GROUP, OPT_CACHE, OPT_REPEAT, OPT_TIMEOUT, OPT_NO_CAPTURE, OPT_DRY_RUN, OPT_QUIET, OPT_PLAN, OPT_AMEND, OPT_REASON };
+enum { OPT_STUDY = 1, OPT_GROUP, OPT_CACHE, OPT_REPEAT, OPT_TIMEOUT, OPT_GRACE, OPT_NO_CAPTURE, OPT_DRY_RUN, OPT_QUIET, OPT_PLAN };
 
 static const struct ib_opt options[] = {
 	{.id = OPT_STUDY, .letter = 'C', .name = "study", .metavar = "DIR", .help = "the study; made when absent"},
@@ -22,6 +23,7 @@ static const struct ib_opt options[] = {
 	{.id = OPT_CACHE, .name = "cache", .metavar = "CONDITION", .help = "cold, reset, warm, reuse or unspecified"},
 	{.id = OPT_REPEAT, .name = "repeat", .metavar = "N", .help = "number of this repeat, from 1"},
 	{.id = OPT_TIMEOUT, .name = "timeout", .metavar = "DURATION", .help = "end the command after 90s, 10m, 2h"},
+	{.id = OPT_GRACE, .name = "grace", .metavar = "DURATION", .help = "wait between TERM and KILL (default 10s)"},
 	{.id = OPT_NO_CAPTURE, .name = "no-capture", .help = "take no captures"},
 	{.id = OPT_DRY_RUN, .letter = 'n', .name = "dry-run", .help = "say what would be run, and do nothing"},
 	{.id = OPT_QUIET, .letter = 'q', .name = "quiet", .help = "no chatter on standard error"},
@@ -96,6 +98,8 @@ static int set_option(struct args *a, int id, const char *arg, struct ib_err *er
 		return set_repeat(a, arg, err);
 	case OPT_TIMEOUT:
 		return ib_duration_parse(arg, &a->spec.timeout_ns, err);
+	case OPT_GRACE:
+		return ib_duration_parse(arg, &a->spec.grace_ns, err);
 	case OPT_NO_CAPTURE:
 		a->spec.no_capture = true;
 		return 0;
