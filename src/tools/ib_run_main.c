@@ -14,8 +14,7 @@
 #include "run/run.h"
 #include "tools/opt.h"
 
-enum { OPT_STUDY = 1, OPT_GROUP, OPT_CACHE, OPT_REPEAT, OPT_TIMEOUT, OPT_NO_CAPTURE, OPT_DRY_RUN, OPT_QUIET, OPT_PLAN, OPT_AMEND, OPT_REASON };
-enum { OPT_STUDY = 1, OPT_GROUP, OPT_CACHE, OPT_REPEAT, OPT_TIMEOUT, OPT_GRACE, OPT_NO_CAPTURE, OPT_DRY_RUN, OPT_QUIET, OPT_PLAN };
+enum { OPT_STUDY = 1, OPT_GROUP, OPT_CACHE, OPT_REPEAT, OPT_TIMEOUT, OPT_GRACE, OPT_NO_CAPTURE, OPT_DRY_RUN, OPT_QUIET, OPT_PLAN, OPT_AMEND, OPT_REASON };
 
 static const struct ib_opt options[] = {
 	{.id = OPT_STUDY, .letter = 'C', .name = "study", .metavar = "DIR", .help = "the study; made when absent"},
