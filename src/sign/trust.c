@@ -24,6 +24,7 @@ static int add_pem(struct ib_trust *t, const char *body, size_t n, const char *n
 	ib_auto_buf struct ib_buf b64 = IB_BUF(4096);
 	ib_auto_free uint8_t *der = NULL;
 	struct ib_pubkey k;
+	struct ib_err why;
 	size_t der_n;
 
 	for (size_t i = 0; i < n; i++)
@@ -31,11 +32,8 @@ static int add_pem(struct ib_trust *t, const char *body, size_t n, const char *n
 			ib_buf_addc(&b64, body[i]);
 	if (b64.overflow || ib_b64_decode(ib_buf_str(&b64), b64.len, &der, &der_n, NULL) < 0)
 		return bad(name, "a public key that is not base64", err);
-	if (ib_pubkey_from_der(der, der_n, &k, err) < 0) {
-		ib_wrap(err, "trust file '%s'", name);
-		err->code = IB_E_USAGE;
-		return IB_E_USAGE;
-	}
+	if (ib_pubkey_from_der(der, der_n, &k, &why) < 0)
+		return bad(name, why.text, err);
 	add(t, &k, NULL);
 	return 0;
 }

@@ -5,8 +5,16 @@
 
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 extern const char ib_fuzz_corpus[]; /* directory below the source tree, read with all its subdirectories */
+
+/* What the target claims; ends the process when it is not so. */
+#define REQUIRE(x)        \
+	do {              \
+		if (!(x)) \
+			abort();  \
+	} while (0)
 
 #endif
