@@ -306,6 +306,14 @@ static void read_setting(const json_t *o, struct ib_result *r)
 		r->rate_asked = INFINITY;
 }
 
+/* A first-token time of 0 in a succeeded row is "no value", too. The claims are derived before this, as the client computes them. */
+static void drop_zero_ttfts(struct ib_columns *c)
+{
+	for (size_t i = 0; c->ttft_s && i < c->n; i++)
+		if (!(c->ttft_s[i] > 0))
+			c->ttft_s[i] = NAN;
+}
+
 static int read_object(json_t *o, const char *name, void *arg, struct ib_err *err)
 {
 	struct ib_results *ret = arg;
@@ -328,6 +336,7 @@ static int read_object(json_t *o, const char *name, void *arg, struct ib_err *er
 	rebuild_latencies(o, r);
 	fill_totals(o, r);
 	ib_vllm_claims(o, r);
+	drop_zero_ttfts(&r->columns);
 	return 0;
 }
 

@@ -109,6 +109,31 @@ static void note_counts(struct ib_report_row *row)
 		note(row, ib_asprintf("%lld requests succeeded with fewer output tokens than asked", (long long)q->short_output));
 }
 
+/* Cut streams and early ends leave shorter outputs, and some clients call them successes. */
+static void note_outputs(struct ib_report_row *row)
+{
+	const struct ib_columns *c = &row->result->columns;
+	int64_t least = INT64_MAX, most = -1;
+
+	for (size_t i = 0; c->output_tokens && row->requests.short_output < 0 && i < c->n; i++) {
+		if (!ib_columns_counts(c, i) || c->output_tokens[i] < 0)
+			continue;
+		least = c->output_tokens[i] < least ? c->output_tokens[i] : least;
+		most = c->output_tokens[i] > most ? c->output_tokens[i] : most;
+	}
+	if (most > least)
+		note(row, ib_asprintf("outputs have %lld to %lld tokens; the file does not say how many were asked", (long long)least, (long long)most));
+}
+
+static void note_first_tokens(struct ib_report_row *row)
+{
+	const struct ib_stat *st = &row->p50_ms.stat;
+
+	if (st->state != IB_STAT_NOT_RECORDED && row->requests.succeeded > (int64_t)st->n)
+		note(row, ib_asprintf("%lld of %lld succeeded requests have no first-token time", (long long)(row->requests.succeeded - (int64_t)st->n),
+				      (long long)row->requests.succeeded));
+}
+
 static void fill_result(struct ib_report_row *row)
 {
 	const struct ib_result *r = row->result;
@@ -124,6 +149,8 @@ static void fill_result(struct ib_report_row *row)
 	if (row->of > 1)
 		note(row, ib_asprintf("one of %zu results of this run: '%s' number %zu", row->of, r->file, r->index + 1));
 	note_counts(row);
+	note_outputs(row);
+	note_first_tokens(row);
 	note_claims(row);
 	note_cap(row);
 }

@@ -324,6 +324,20 @@ static void test_clients_edited_records_differ(void)
 	CU_ASSERT(all.v[0].requests.without_output == 1 && all.v[0].requests.failed == 1);
 }
 
+/* 0 is how this client writes "no value": its own statistics take it in, ours leave it out. */
+static void test_clients_a_first_token_time_of_zero_is_no_time(void)
+{
+	ib_auto_json json_t *o = load_object("vllm/10_overwrite.json");
+	ib_auto_results struct ib_results all = {0};
+	struct ib_stat p50;
+
+	json_array_set_new(json_object_get(o, "ttfts"), 2, json_real(0));
+	read_object(o, &all);
+	p50 = ib_result_percentile(&all.v[0], all.v[0].ttft, 50);
+	CU_ASSERT(all.v[0].requests.succeeded == 6 && p50.n == 5 && p50.value > 0);
+	CU_ASSERT(claim(&all.v[0], "mean_ttft_ms")->derived.n == 6);
+}
+
 /* A key of the measured part that is gone is listed; one that nobody knows is ignored. */
 static void test_clients_missing_keys_are_reported_unknown_ones_ignored(void)
 {
@@ -559,6 +573,7 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_clients_edited_numbers_differ),
 	IB_TEST(test_clients_edited_counts_differ),
 	IB_TEST(test_clients_edited_records_differ),
+	IB_TEST(test_clients_a_first_token_time_of_zero_is_no_time),
 	IB_TEST(test_clients_missing_keys_are_reported_unknown_ones_ignored),
 	IB_TEST(test_clients_error_text_of_a_nul_is_an_error),
 	IB_TEST(test_clients_malformed_files_are_refused),

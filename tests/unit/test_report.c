@@ -118,7 +118,10 @@ static void test_report_rows_of_real_results(void)
 	give(world_add(&w, "run-old", IB_STATE_COMPLETED), "vllm/public-0.9.json");
 	w.runs[0].record.cache.condition = ib_strdup("reset");
 	w.runs[0].record.cache.evidence = IB_CONFIRMED;
+	give(world_add(&w, "run-cut", IB_STATE_COMPLETED), "vllm/22_stream_error_event.json");
 	text = render(&w, "text");
+	CU_ASSERT_PTR_NOT_NULL(strstr(text, "  run-cut: outputs have 10 to 64 tokens; the file does not say how many were asked\n"));
+	CU_ASSERT_PTR_NULL(strstr(text, "run-ok: outputs"));
 	is_line(text, "run-ok 30/30/0 64.12 287.1 30 1.800 (16.67 s) reset: confirmed completed");
 	is_line(text, "run-mixed 30/21/9 23.46 37.11 21 13.81 (1.520 s) unspecified: unconfirmed failed");
 	is_line(text, "run-few 6/6/0 93.85 max 190.7 6 16.12 (0.372 s) unspecified: unconfirmed completed");
