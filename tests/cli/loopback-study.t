@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # The loopback study's plan, from end to end: every run as expected, every cache label confirmed, every count the endpoint's own.
 . "${IB_SRCDIR:-.}/tests/cli/lib.sh"
+. "$IB_SRCDIR/tests/cli/loopback.sh"
 command -v python3 > /dev/null || skip_all "python3 is not installed"
 ib-run --help | grep -q -e --plan || skip_all "ib-run has no plan mode"
 
@@ -65,4 +66,17 @@ ok "the endpoint's own log agrees" check truth_agrees
 ok "reuse is faster than reset" check faster
 ok "the endpoint has ended" sh -c "! curl -s --max-time 2 http://127.0.0.1:\$(cat '$T/out/endpoint/port')/health"
 status 1 "a study is not run into a used directory" "$IB_SRCDIR/examples/loopback/study.sh" "$T/out"
+
+# the same plan where a quarter of the requests fails: the first run says so and stops the plan, although ib-load ends with 0
+start_endpoint bad --seed 11 --fault http500=0.25
+mkdir -p "$T/faulty"
+cp -R "$T/out/study/workload" "$T/faulty/workload"
+sed "s/\\b8391\\b/$(cat "$T/bad.port")/g" "$IB_SRCDIR/examples/loopback/contract.yaml" > "$T/faulty/contract.yaml"
+status 1 "failing requests fail the plan" ib-run -C "$T/faulty" --plan "$T/faulty/contract.yaml"
+set -- "$T/faulty/runs"/*/record.json
+is "the plan stops at the first failed run" $# 1
+like "the client ended with 0" "$(tr -d ' \n' < "$1")" '"exit":\{"status":0,'
+like "the run failed by what it was expected to do" "$(tr -d ' \n' < "$1")" '"state":"failed","reasons":\[[^]]*"expectation:success_rate_min"'
+like "its failures are counted" "$(tr -d ' \n' < "$1")" '"attempted":40,"succeeded":30,"failed":10,'
+like "it is synthetic all the same" "$(tr -d ' \n' < "$1")" '"synthetic":true'
 done_testing
