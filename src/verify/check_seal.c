@@ -42,6 +42,10 @@ static void run(const struct ib_check *self, const struct ib_study_view *v, stru
 	size_t before = f->n;
 	char tree[IB_HEX_LEN];
 
+	if (!v->seal && v->anchored) {
+		ib_check_fail(self, f, IB_E_LEDGER, "ledger.jsonl", "the ledger does not end with a seal: the packet was not made from a sealed study");
+		return;
+	}
 	if (!v->seal) {
 		ib_check_skip(self, f, "ledger.jsonl", "the study is not sealed: files outside its runs are in no digest yet");
 		return;

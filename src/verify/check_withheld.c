@@ -54,7 +54,9 @@ static void run(const struct ib_check *self, const struct ib_study_view *v, stru
 		return;
 	}
 	if (!v->withheld.json) {
-		ib_check_fail(self, f, v->withheld.why ? v->withheld.code : IB_E_IO, v->withheld.path, "%s", v->withheld.why ? v->withheld.why : "cannot be read");
+		const char *why = v->withheld.why ? v->withheld.why : "cannot be read";
+
+		ib_check_fail(self, f, v->withheld.why ? v->withheld.code : IB_E_IO, v->withheld.path, "%s", why);
 		return;
 	}
 	if (ib_get_schema(v->withheld.json, v->withheld.path, "urn:ibtools:withheld:v1", &err) < 0 ||
@@ -67,4 +69,4 @@ static void run(const struct ib_check *self, const struct ib_study_view *v, stru
 	ib_check_pass(self, f, before);
 }
 
-const struct ib_check ib_check_withheld = {.id = "S13", .level = IB_FINDING_E, .title = "what is withheld is declared with digest, size and reason", .run = run};
+const struct ib_check ib_check_withheld = {.id = "S13", .level = IB_FINDING_E, .title = "what is withheld is declared with digest and reason", .run = run};

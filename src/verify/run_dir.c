@@ -96,6 +96,8 @@ int ib_run_dir_verify(int dirfd, const char *path, const struct ib_verify_opts *
 	else if (r < 0)
 		return r;
 	check(&ret->study, id, &ret->findings);
+	ib_verdict_size(ret);
+	ib_trust_does_not_apply(ret, opts);
 	ret->intact = ret->consistent = IB_HOLDS_YES;
 	ret->is_signed = ret->time_stamped = IB_HOLDS_NO;
 	ib_verdict_settle(ret, opts);

@@ -258,6 +258,21 @@ static void bind_files(struct ib_study_view *v)
 	}
 }
 
+/* A packet's manifest vouches for a result before the run's record is read; here the two must agree, or it is no result of this run. */
+static void drop_foreign_results(struct ib_study_view *v, struct ib_study_run *run)
+{
+	for (size_t i = 0; i < run->results.n; i++) {
+		const char *path = run->results.v[i].file;
+		const struct ib_study_file *have = ib_study_find_file(v, path);
+		const struct ib_record_file *listed = ib_study_listed(run, path + strlen("runs/") + strlen(run->id) + 1);
+
+		if (!have || !listed || strcmp(have->sha256, listed->sha256) != 0) {
+			ib_results_clear(&run->results);
+			return;
+		}
+	}
+}
+
 static void set_state(struct ib_study_run *run)
 {
 	if (run->finish) {
@@ -278,6 +293,8 @@ void ib_study_view_end(struct ib_study_view *v)
 	bind_files(v);
 	for (size_t i = 0; i < v->n_runs; i++)
 		set_state(&v->runs[i]);
+	for (size_t i = 0; i < v->n_runs; i++)
+		drop_foreign_results(v, &v->runs[i]);
 	for (size_t i = 0; v->contract_entry && i < v->n_contracts; i++)
 		if (*v->contract_entry->e.json_sha256 && strcmp(v->contracts[i].sha256, v->contract_entry->e.json_sha256) == 0)
 			v->contract = v->contracts[i].json;

@@ -44,7 +44,14 @@ static enum ib_holds and(enum ib_holds a, enum ib_holds b)
 /* Does this finding speak of bytes (their digests, the chain, the form they come in), rather than of what they say? */
 static bool about_bytes(const struct ib_finding *one)
 {
-	return one->code && one->code != IB_E_BINDING && one->code != IB_E_TRUST && one->code != IB_E_UNSUPPORTED;
+	return one->code && one->code != IB_E_BINDING && one->code != IB_E_TRUST && one->code != IB_E_UNSUPPORTED && one->code != IB_E_SIG &&
+	       one->code != IB_E_KEY;
+}
+
+/* Whose a packet is and what of its signatures could be read says nothing of its study. */
+static bool of_signatures(const struct ib_finding *one)
+{
+	return one->code == IB_E_TRUST || (one->code == IB_E_UNSUPPORTED && ib_starts(one->id, "E_"));
 }
 
 static void judge(struct ib_verdict *v)
@@ -55,14 +62,15 @@ static void judge(struct ib_verdict *v)
 		const struct ib_finding *one = &v->findings.v[i];
 		enum ib_holds h = one->status == IB_FAIL ? IB_HOLDS_NO : IB_HOLDS_NOT_CHECKABLE;
 
-		if (one->level != IB_FINDING_E || one->status == IB_PASS || one->code == IB_E_TRUST || (one->status == IB_NOT_CHECKABLE && !one->code))
+		if (one->level != IB_FINDING_E || one->status == IB_PASS || of_signatures(one) || (one->status == IB_NOT_CHECKABLE && !one->code))
 			continue;
 		consistent = and(consistent, h);
-		if (about_bytes(one))
+		if (about_bytes(one) && (v->kind != IB_KIND_PACKET || ib_starts(one->id, "E_"))) /* a packet's bytes are its reader's to judge */
 			intact = and(intact, h);
 	}
 	v->intact = and(v->intact, intact);
-	v->consistent = and(v->consistent, consistent);
+	if (v->consistent == IB_HOLDS_YES) /* else what the study says was not looked at */
+		v->consistent = consistent;
 }
 
 /* What the caller asked for and the subject cannot give. */
@@ -82,12 +90,8 @@ void ib_verdict_settle(struct ib_verdict *v, const struct ib_verify_opts *opts)
 	int status = IB_EXIT_OK;
 
 	judge(v);
-	for (size_t i = 0; i < v->findings.n; i++) {
-		const struct ib_finding *one = &v->findings.v[i];
-
-		if (one->code != IB_E_TRUST) /* whether trust is required is decided below */
-			status = worse(status, exit_of(one, opts->strict));
-	}
+	for (size_t i = 0; i < v->findings.n; i++)
+		status = worse(status, exit_of(&v->findings.v[i], opts->strict));
 	if (!required_holds(v, opts))
 		status = worse(status, IB_EXIT_UNDECIDED);
 	v->exit = status;

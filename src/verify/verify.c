@@ -15,6 +15,7 @@
 #include "verify/dir.h"
 #include "verify/run_dir.h"
 #include "verify/settle.h"
+#include "verify/verify_packet.h"
 
 static const struct ib_verify_opts no_opts;
 
@@ -51,10 +52,28 @@ int ib_study_verify(int dirfd, const char *name, const struct ib_verify_opts *op
 		return r;
 	ib_study_check(&ret->study, &ret->findings);
 	ib_study_count(&ret->study, &ret->counts);
+	ib_verdict_size(ret);
+	ib_trust_does_not_apply(ret, opts);
 	ret->intact = ret->consistent = IB_HOLDS_YES;
 	ret->is_signed = ret->time_stamped = IB_HOLDS_NO;
 	ib_verdict_settle(ret, opts);
 	return 0;
+}
+
+void ib_verdict_size(struct ib_verdict *v)
+{
+	v->files = v->study.n_files;
+	v->bytes = 0;
+	for (size_t i = 0; i < v->study.n_files; i++)
+		v->bytes += v->study.files[i].bytes;
+}
+
+void ib_trust_does_not_apply(struct ib_verdict *v, const struct ib_verify_opts *opts)
+{
+	if (opts->n_trust || opts->n_fingerprints)
+		ib_findings_add(&v->findings, "E_TRUST", IB_FINDING_E, IB_NOT_CHECKABLE,
+				"--trust and --fingerprint do not apply: a %s carries no signature; only a packet does", ib_kind_name(v->kind))
+			->code = IB_E_TRUST;
 }
 
 static bool has(int dirfd, const char *name)
@@ -80,11 +99,16 @@ static int verify_dir(int fd, const char *path, const struct ib_verify_opts *opt
 int ib_verify_path(const struct ib_ctx *ctx, const char *path, const struct ib_verify_opts *opts, struct ib_verdict *ret, struct ib_err *err)
 {
 	ib_auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
+	ib_auto_anchors struct ib_anchors anchors = {0};
 	struct stat st;
+	int r;
 
 	(void)ctx;
 	opts = opts ? opts : &no_opts;
 	*ret = (struct ib_verdict){0};
+	r = ib_anchors_load(opts, &anchors, err);
+	if (r < 0)
+		return r;
 	if (fd < 0)
 		return ib_fail(err, IB_E_IO, errno, "cannot open '%s'", path);
 	if (fstat(fd, &st) < 0)
@@ -94,7 +118,7 @@ int ib_verify_path(const struct ib_ctx *ctx, const char *path, const struct ib_v
 	begin(ret, IB_KIND_FILE, path, opts);
 	if (!S_ISREG(st.st_mode))
 		return ib_fail(err, IB_E_TYPE, 0, "'%s' is neither a directory nor a regular file", path);
-	return ib_fail(err, IB_E_UNSUPPORTED, 0, "'%s': packets are not supported yet", path);
+	return ib_file_verify(fd, path, opts, &anchors, ret, err);
 }
 
 void ib_verdict_clear(struct ib_verdict *v)

@@ -36,6 +36,7 @@ struct ib_verdict {
 	struct ib_findings findings;
 	struct ib_study_view study; /* runs, contract, ledger; empty where nothing could be read. Print numbers of it only when intact */
 	struct ib_run_counts counts;
+	uint64_t files, bytes; /* of the study */
 	int exit; /* enum ib_exit, from the same findings */
 };
 

@@ -497,7 +497,7 @@ static void test_study_running_is_not_abandoned(void)
 
 static void test_study_trust_does_not_apply(void)
 {
-	static const char *const print[] = {"SHA256:AAAA"};
+	static const char *const print[] = {"SHA256:YMCt1796qdM9GyR6cT19Ayy+L9cys3DkCTLUh0bSj5Y"};
 	struct fixture *f = begin(&four);
 
 	f->opts.fingerprints = print;

@@ -1,0 +1,154 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* ib-verify: a path in, a verdict on the screen or as findings out. */
+#include <string.h>
+#include <unistd.h>
+
+#include "base/auto.h"
+#include "base/exit.h"
+#include "base/str.h"
+#include "tools/opt.h"
+#include "verify/verify.h"
+
+enum { OPT_TRUST = 1, OPT_FINGERPRINT, OPT_UNSIGNED_OK, OPT_STRICT, OPT_EXPECT_HEAD, OPT_SHOW, OPT_JSON, OPT_QUIET };
+
+static const struct ib_opt options[] = {
+	{.id = OPT_TRUST, .letter = 't', .name = "trust", .metavar = "FILE", .help = "trust the public keys in FILE ('-': standard input)"},
+	{.id = OPT_FINGERPRINT, .letter = 'f', .name = "fingerprint", .metavar = "SHA256:...", .help = "trust the key of this fingerprint"},
+	{.id = OPT_UNSIGNED_OK, .name = "unsigned-ok", .help = "do not require a trusted signature"},
+	{.id = OPT_EXPECT_HEAD, .name = "expect-head", .metavar = "SHA256", .help = "require that the ledger ends with this entry"},
+	{.id = OPT_STRICT, .name = "strict", .help = "let warnings decide too"},
+	{.id = OPT_SHOW, .letter = 's', .name = "show", .metavar = "RUN", .help = "show one run in detail"},
+	{.id = OPT_JSON, .letter = 'j', .name = "json", .help = "print the findings as JSON"},
+	{.id = OPT_QUIET, .letter = 'q', .name = "quiet", .help = "print nothing, only exit"},
+	{0},
+};
+
+static const char *const synopsis[] = {"[OPTION]... PACKET", "[OPTION]... STUDY", "[OPTION]... STUDY/runs/RUN", NULL};
+static const char *const exits[] = {
+	"0  everything required holds",
+	"1  the evidence does not hold",
+	"2  wrong use",
+	"3  could not decide: no trusted key, something unsupported or unreadable",
+	"4  input refused: not a packet, or a malformed one",
+	NULL,
+};
+static const struct ib_tool tool = {
+	.name = "ib-verify",
+	.summary = "check that benchmark evidence is intact, whose it is, and whether it adds up",
+	.synopsis = synopsis,
+	.opts = options,
+	.exits = exits,
+};
+
+struct request {
+	struct ib_verify_opts opts;
+	struct ib_strv trust, fingerprints;
+	const char *path, *show;
+	bool json, quiet;
+	int info; /* --help or --version, or 0 */
+};
+
+static int set(struct request *q, int id, const char *arg, struct ib_err *err)
+{
+	switch (id) {
+	case OPT_TRUST:
+		ib_strv_add(&q->trust, arg);
+		break;
+	case OPT_FINGERPRINT:
+		ib_strv_add(&q->fingerprints, arg);
+		break;
+	case OPT_EXPECT_HEAD:
+		if (!ib_is_hex(arg, 64))
+			return ib_fail(err, IB_E_USAGE, 0, "option '--expect-head' needs a SHA-256 of 64 lower-case hex digits, not '%s'", arg);
+		q->opts.expect_head = arg;
+		break;
+	case OPT_SHOW:
+		q->show = arg;
+		break;
+	case IB_OPT_OPERAND:
+		if (q->path)
+			return ib_fail(err, IB_E_USAGE, 0, "one packet, study or run at a time: '%s' is one too many", arg);
+		q->path = arg;
+		break;
+	case IB_OPT_HELP:
+	case IB_OPT_VERSION:
+		q->info = id;
+		break;
+	default:
+		q->opts.unsigned_ok |= id == OPT_UNSIGNED_OK;
+		q->opts.strict |= id == OPT_STRICT;
+		q->json |= id == OPT_JSON;
+		q->quiet |= id == OPT_QUIET;
+	}
+	return 0;
+}
+
+static int parse(int argc, char **argv, struct request *q, struct ib_err *err)
+{
+	struct ib_opt_state s;
+	const char *arg;
+	int id, r = 0;
+
+	ib_opt_init(&s, &tool, argc, argv);
+	while (r == 0 && !q->info && (id = ib_opt_next(&s, &arg, err)) != IB_OPT_END)
+		r = id < 0 ? id : set(q, id, arg, err);
+	if (r == 0 && !q->info && !q->path)
+		r = ib_fail(err, IB_E_USAGE, 0, "nothing to verify was given");
+	q->opts.trust = (const char *const *)q->trust.v;
+	q->opts.n_trust = q->trust.n;
+	q->opts.fingerprints = (const char *const *)q->fingerprints.v;
+	q->opts.n_fingerprints = q->fingerprints.n;
+	return r;
+}
+
+static int print(const struct request *q, const struct ib_verdict *v, struct ib_err *err)
+{
+	ib_auto_buf struct ib_buf b = IB_BUF(256u << 20);
+	const char *no_color = getenv("NO_COLOR");
+	int r = 0;
+
+	if (q->json) {
+		ib_auto_json json_t *j = ib_verdict_json(v);
+
+		ib_json_write_pretty(j, &b);
+	} else if (q->show) {
+		r = ib_verdict_show(v, q->show, &b, err);
+	} else {
+		ib_verdict_screen(v, &q->opts, isatty(STDOUT_FILENO) && !(no_color && *no_color), &b);
+	}
+	if (r == 0)
+		r = ib_buf_check(&b, "the verdict", err);
+	if (r == 0 && !q->quiet)
+		fwrite(ib_buf_str(&b), 1, b.len, stdout);
+	return r;
+}
+
+static int verify(const struct request *q, struct ib_err *err)
+{
+	const struct ib_ctx ctx = {.clock = &ib_clock_system};
+	ib_auto_verdict struct ib_verdict v = {0};
+	int r = ib_verify_path(&ctx, q->path, &q->opts, &v, err);
+
+	if (r == 0)
+		r = print(q, &v, err);
+	if (r < 0)
+		return err->code == IB_E_USAGE ? ib_tool_usage(&tool, err, IB_EXIT_USAGE) : ib_tool_error(&tool, err);
+	return ib_tool_finish(&tool, v.exit);
+}
+
+int main(int argc, char **argv)
+{
+	struct request q = {0};
+	struct ib_err err;
+	int status, r = parse(argc, argv, &q, &err);
+
+	if (r < 0)
+		status = ib_tool_usage(&tool, &err, IB_EXIT_USAGE);
+	else if (q.info)
+		status = ib_opt_info(&tool, q.info);
+	else
+		status = verify(&q, &err);
+	ib_strv_clear(&q.trust);
+	ib_strv_clear(&q.fingerprints);
+	return status;
+}

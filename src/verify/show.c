@@ -1,0 +1,139 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* --show RUN: one run, one step deeper than the screen. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/auto.h"
+#include "base/clock.h"
+#include "base/str.h"
+#include "metrics/formula.h"
+#include "verify/text.h"
+#include "verify/verify.h"
+
+static void line(struct ib_buf *b, const char *name, const char *value)
+{
+	ib_buf_addf(b, "%-13s ", name);
+	ib_text_safe(b, value, 200);
+	ib_buf_addc(b, '\n');
+}
+
+static void instant(struct ib_buf *b, const char *name, int64_t ns)
+{
+	char text[IB_TIME_LEN];
+
+	if (ns != IB_NONE)
+		ib_time_text(ns, 3, text);
+	line(b, name, ns == IB_NONE ? NULL : text);
+}
+
+static void count(struct ib_buf *b, const char *name, int64_t n)
+{
+	if (n < 0)
+		ib_buf_addf(b, "  %s -", name);
+	else
+		ib_buf_addf(b, "  %s %" PRId64, name, n);
+}
+
+static void stat_ms(struct ib_buf *b, const char *name, struct ib_stat s)
+{
+	if (s.state == IB_STAT_VALUE)
+		ib_buf_addf(b, "  %s %.2f ms (n %zu)", name, s.value * 1000, s.n);
+	else
+		ib_buf_addf(b, "  %s - (%s)", name, s.why ? s.why : "not recorded");
+}
+
+static void result(struct ib_buf *b, const struct ib_result *r)
+{
+	line(b, "result", r->file);
+	ib_buf_addf(b, "%-13s", "  requests");
+	count(b, "attempted", r->requests.attempted);
+	count(b, "succeeded", r->requests.succeeded);
+	count(b, "failed", r->requests.failed);
+	count(b, "timed out", r->requests.timed_out);
+	ib_buf_adds(b, "\n  TTFT       ");
+	stat_ms(b, "p50", ib_result_percentile(r, r->ttft, 50));
+	stat_ms(b, "p95", ib_result_percentile(r, r->ttft, 95));
+	ib_buf_addf(b, "  formula %s\n", r->ttft->name);
+	for (size_t i = 0; i < r->n_claims; i++) {
+		const struct ib_claim *c = &r->claims[i];
+
+		if (c->status != IB_CLAIM_DIFFERS)
+			continue;
+		ib_buf_adds(b, "  claim       ");
+		ib_text_safe(b, c->name, 60);
+		ib_buf_addf(b, ": claimed %.6g, derived %.6g\n", c->claimed, c->derived.value);
+	}
+}
+
+static void record(struct ib_buf *b, const struct ib_record *r)
+{
+	static const char *const evidence[] = {[IB_UNCONFIRMED] = "unconfirmed", [IB_CONFIRMED] = "confirmed", [IB_CONTRADICTED] = "contradicted"};
+
+	for (size_t i = 0; i < r->reasons.n; i++)
+		line(b, i ? "" : "reasons", r->reasons.v[i]);
+	instant(b, "started", r->time.started_ns);
+	instant(b, "finished", r->time.finished_ns);
+	ib_buf_addf(b, "%-13s ", "cache");
+	ib_text_safe(b, r->cache.condition ? r->cache.condition : "unspecified", 20);
+	ib_buf_addf(b, ", %s", evidence[r->cache.evidence]);
+	if (r->cache.why) {
+		ib_buf_adds(b, ": ");
+		ib_text_safe(b, r->cache.why, 160);
+	}
+	ib_buf_addc(b, '\n');
+	if (r->synthetic == 1)
+		line(b, "synthetic", r->synthetic_why ? r->synthetic_why : "yes");
+	for (size_t i = 0; i < r->expectations_n; i++)
+		if (r->expectations[i].status == IB_EXPECT_UNMET) {
+			ib_buf_addf(b, "%-13s ", "unmet");
+			ib_text_safe(b, r->expectations[i].key, 60);
+			ib_buf_adds(b, ": expected ");
+			ib_text_safe(b, r->expectations[i].expected, 60);
+			ib_buf_adds(b, ", found ");
+			ib_text_safe(b, r->expectations[i].found, 60);
+			ib_buf_addc(b, '\n');
+		}
+}
+
+static void about(struct ib_buf *b, const struct ib_findings *f, const char *id)
+{
+	ib_auto_free char *dir = ib_asprintf("runs/%s", id);
+	size_t n = strlen(dir);
+
+	for (size_t i = 0; i < f->n; i++) {
+		const struct ib_finding *one = &f->v[i];
+		const char *at = one->file && one->status != IB_PASS ? strstr(one->file, dir) : NULL;
+
+		if (!at || (at[n] && at[n] != '/'))
+			continue;
+		ib_buf_addf(b, "%-13s %s ", one->status == IB_FAIL ? "FAILS" : "not checkable", one->id);
+		ib_text_safe(b, one->file, 300);
+		ib_buf_adds(b, ": ");
+		ib_text_safe(b, one->message, 200);
+		ib_buf_addc(b, '\n');
+	}
+}
+
+int ib_verdict_show(const struct ib_verdict *v, const char *run_id, struct ib_buf *b, struct ib_err *err)
+{
+	const struct ib_study_run *r = ib_study_find_run(&v->study, run_id);
+
+	if (!r)
+		return ib_fail(err, IB_E_USAGE, 0, "there is no run '%s' in '%s'", run_id, v->path);
+	line(b, "run", r->id);
+	if (v->intact != IB_HOLDS_YES) {
+		ib_buf_adds(b, "its numbers are not shown: the bytes are not intact\n");
+	} else {
+		line(b, "group", r->start ? r->start->e.group : NULL);
+		line(b, "cell", r->start ? r->start->e.cell : NULL);
+		line(b, "state", r->running ? "running" : ib_state_name(r->state));
+		if (r->exclusion)
+			line(b, "excluded", r->exclusion->e.reason);
+		if (r->has_record)
+			record(b, &r->record);
+		for (size_t i = 0; i < r->results.n; i++)
+			result(b, &r->results.v[i]);
+	}
+	about(b, &v->findings, r->id);
+	return 0;
+}

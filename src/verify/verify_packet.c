@@ -1,0 +1,184 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From a packet's bytes to a verdict. The study is judged only when its bytes are those that were listed. */
+#include "verify/verify_packet.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/auto.h"
+#include "base/io.h"
+#include "base/str.h"
+#include "clients/client.h"
+#include "verify/packet.h"
+#include "verify/settle.h"
+
+static const char *const run_keys[] = {"planned",   "started",     "completed", "failed",  "timed_out",
+				       "interrupted", "abandoned", "refused",   "excluded", "imported"};
+
+static void take_signers(struct ib_verdict *v, const struct ib_packet_result *res, const struct ib_anchors *anchors)
+{
+	v->signers = ib_alloc((res->n_signers + 1) * sizeof(*v->signers));
+	for (size_t i = 0; i < res->n_signers; i++) {
+		const struct ib_packet_signer *from = &res->signers[i];
+		struct ib_signer *to = &v->signers[v->n_signers++];
+
+		to->fingerprint = ib_strdup(from->key.fingerprint);
+		to->key_type = ib_strdup(ib_key_type_name(from->key.type));
+		to->principal = ib_strdup(from->principal);
+		to->trusted = from->trusted;
+		if (from->trusted)
+			v->trusted = IB_HOLDS_YES;
+	}
+	if (v->n_signers && v->trusted != IB_HOLDS_YES && anchors->n)
+		v->trusted = IB_HOLDS_NO;
+	v->is_signed = v->n_signers ? IB_HOLDS_YES : IB_HOLDS_NO;
+}
+
+/* What was not established is not wrong: it is undecided, or, where no signature is required, of no consequence. */
+static void leave_open(struct ib_verdict *v, const struct ib_verify_opts *opts)
+{
+	for (size_t i = 0; i < v->findings.n; i++) {
+		struct ib_finding *one = &v->findings.v[i];
+
+		if (one->code != IB_E_TRUST && one->code != IB_E_UNSUPPORTED)
+			continue;
+		one->status = IB_NOT_CHECKABLE;
+		if (one->code == IB_E_TRUST && opts->unsigned_ok)
+			one->level = IB_FINDING_I;
+	}
+}
+
+/* Every anchor that was given must apply: one that is silently passed over would look like trust. */
+static void apply_anchors(struct ib_verdict *v, const struct ib_packet_result *res, const struct ib_anchors *anchors)
+{
+	for (size_t a = 0; a < anchors->n && res->n_signers; a++) {
+		bool applies = false;
+
+		for (size_t i = 0; i < res->n_signers; i++)
+			applies = applies || ib_trust_has(&anchors->each[a], &res->signers[i].key, NULL);
+		if (!applies)
+			ib_findings_add(&v->findings, "E_TRUST", IB_FINDING_E, IB_NOT_CHECKABLE, "'%s' does not apply: it holds the key of no signature of this packet",
+					anchors->names[a])
+				->code = IB_E_TRUST;
+	}
+	if (!anchors->n || res->n_signers)
+		return;
+	ib_findings_add(&v->findings, "E_TRUST", IB_FINDING_E, IB_NOT_CHECKABLE, "'%s' does not apply: the packet has no signature that verifies", anchors->names[0])
+		->code = IB_E_TRUST;
+}
+
+static void bind(struct ib_verdict *v, const char *file, const char *what, const char *expected, const char *found)
+{
+	struct ib_finding *one;
+
+	if (ib_streq(expected, found))
+		return;
+	one = ib_findings_add(&v->findings, "E_BINDING", IB_FINDING_E, IB_FAIL, "%s", what);
+	one->code = IB_E_BINDING;
+	one->file = ib_strdup(file);
+	one->expected = ib_strdup(expected);
+	one->found = ib_strdup(found);
+}
+
+/* What the signer said of the study against what the study says. */
+static void bind_statement(struct ib_verdict *v, const struct ib_packet_result *res)
+{
+	const struct ib_study_view *s = &v->study;
+	const struct ib_run_counts *c = s->seal ? &s->seal->e.runs : NULL;
+
+	if (s->n_registrations)
+		bind(v, "data/ledger.jsonl", "the ledger is of another study than the packet is named for", res->top.study, s->registrations[0]->e.study);
+	if (!res->has_statement || !c)
+		return;
+	{
+		const int64_t sealed[] = {c->planned,     c->started,   c->completed, c->failed,   c->timed_out,
+					  c->interrupted, c->abandoned, c->refused,   c->excluded, c->imported};
+
+		for (size_t i = 0; res->statement.has_runs && i < IB_LEN(sealed); i++) {
+			ib_auto_free char *what = ib_asprintf("the signed number of %s runs is not the seal's", run_keys[i]);
+			char want[32], got[32];
+
+			snprintf(want, sizeof(want), "%" PRIu64, res->statement.runs[i]);
+			snprintf(got, sizeof(got), "%" PRId64, sealed[i]);
+			bind(v, "data/ledger.jsonl", what, want, got);
+		}
+	}
+}
+
+/* Are the bytes those of the manifests, so that what they say may be judged? */
+static bool whole(const struct ib_packet_result *res)
+{
+	return res->complete && (res->code == IB_OK || res->code == IB_E_TRUST || res->code == IB_E_UNSUPPORTED || res->code == IB_E_BINDING);
+}
+
+static void judge_study(struct ib_verdict *v, const struct ib_packet_result *res)
+{
+	if (!whole(res)) {
+		ib_findings_add(&v->findings, "S00", IB_FINDING_I, IB_NOT_CHECKABLE, "what the study says was not judged: its bytes are not those of a sound packet");
+		return;
+	}
+	v->study.signed_head = res->has_statement && v->n_signers;
+	ib_study_check(&v->study, &v->findings);
+	ib_study_count(&v->study, &v->counts);
+	bind_statement(v, res);
+	v->consistent = IB_HOLDS_YES;
+	v->intact = IB_HOLDS_YES;
+}
+
+static int packet(int fd, const char *path, const struct ib_verify_opts *opts, const struct ib_anchors *anchors, struct ib_verdict *v, struct ib_err *err)
+{
+	struct ib_source_fd from = {.fd = fd, .name = path};
+	const struct ib_source in = ib_source_from_fd(&from);
+	const struct ib_evidence_sink sink = ib_study_view_sink(&v->study);
+	const struct ib_packet_opts how = {.trust = &anchors->all, .unsigned_ok = opts->unsigned_ok, .sink = &sink};
+	ib_auto_packet_result struct ib_packet_result res;
+	int r;
+
+	v->kind = IB_KIND_PACKET;
+	v->study.anchored = true;
+	r = ib_packet_verify(&in, &how, &res, &v->findings, err);
+	ib_study_view_end(&v->study);
+	if (r < 0)
+		return r;
+	take_signers(v, &res, anchors);
+	leave_open(v, opts);
+	if (res.code == IB_E_SIG || res.code == IB_E_KEY || res.code == IB_E_DSSE)
+		v->trusted = IB_HOLDS_NOT_CHECKABLE;
+	v->time_stamped = IB_HOLDS_NO;
+	v->files = res.files;
+	v->bytes = res.bytes;
+	apply_anchors(v, &res, anchors);
+	judge_study(v, &res);
+	ib_verdict_settle(v, opts);
+	return 0;
+}
+
+static void refuse(struct ib_verdict *v, const char *path, const struct ib_verify_opts *opts)
+{
+	struct ib_err e;
+
+	ib_fail(&e, IB_E_CONTAINER, 0, "'%s' is not a packet: neither a tar archive nor a zstd frame", path);
+	ib_findings_add_err(&v->findings, &e);
+	ib_verdict_settle(v, opts);
+}
+
+int ib_file_verify(int fd, const char *path, const struct ib_verify_opts *opts, const struct ib_anchors *anchors, struct ib_verdict *ret, struct ib_err *err)
+{
+	ib_auto_free char *head = ib_alloc(65536);
+	size_t n;
+	int r = ib_read_upto(fd, head, 65536, path, &n, err);
+
+	if (r < 0)
+		return r;
+	if (ib_packet_looks_like(head, n)) {
+		if (lseek(fd, 0, SEEK_SET) < 0)
+			return ib_fail(err, IB_E_IO, errno, "cannot read '%s' from its start", path);
+		return packet(fd, path, opts, anchors, ret, err);
+	}
+	if (ib_client_recognise(head, n))
+		return ib_fail(err, IB_E_UNSUPPORTED, 0, "'%s' is a client's result; results outside a study are not supported yet", path);
+	refuse(ret, path, opts);
+	return 0;
+}
