@@ -77,6 +77,7 @@ int ib_privkey_from_pem(const char *pem, size_t n, const char *name, struct ib_p
 	__attribute__((cleanup(free_bio))) BIO *in = BIO_new_mem_buf(pem, n <= IB_KEY_FILE_MAX ? (int)n : 0);
 	bool asked = false;
 	EVP_PKEY *key;
+	int r;
 
 	if (!in)
 		abort();
@@ -87,9 +88,10 @@ int ib_privkey_from_pem(const char *pem, size_t n, const char *name, struct ib_p
 		return ib_fail_at(err, IB_E_UNSUPPORTED, name, "'%s' is protected by a passphrase, which this version cannot ask for", name);
 	if (!key)
 		return ib_fail_at(err, IB_E_KEY, name, "'%s' is not a private key in PEM form; make one with 'ib-pack --new-key NAME'", name);
-	if (adopt(key, ret, err) < 0)
-		return ib_wrap(err, "'%s'", name);
-	return 0;
+	r = adopt(key, ret, err);
+	if (r < 0)
+		ib_wrap(err, "'%s'", name);
+	return r;
 }
 
 int ib_privkey_pem(const struct ib_privkey *k, struct ib_buf *b, struct ib_err *err)
@@ -121,8 +123,10 @@ int ib_privkey_sign(const struct ib_privkey *k, const void *data, size_t n, uint
 	if (!c || EVP_DigestSignInit(c, NULL, md, NULL, k->key) != 1 || EVP_DigestSign(c, sig, &sig_n, data, n) != 1)
 		return ib_fail(err, IB_E_INTERNAL, 0, "libcrypto cannot sign");
 	r = ib_pubkey_verify(&k->public, data, n, sig, sig_n, err);
-	if (r < 0)
-		return ib_wrap(err, "own signature");
+	if (r < 0) {
+		ib_wrap(err, "own signature");
+		return r;
+	}
 	*ret_n = sig_n;
 	*ret_sig = ib_steal(&sig);
 	return 0;

@@ -96,8 +96,10 @@ static int check_line(const char *line, size_t n, const char *name, const char *
 			return bad_line(name, m->n + 1, "a control character", err);
 	snprintf(full, sizeof(full), "%s/%s", top, path);
 	r = ib_name_check(full, strlen(full), err);
-	if (r < 0)
-		return ib_wrap(err, "'%s' line %zu", name, m->n + 1);
+	if (r < 0) {
+		ib_wrap(err, "'%s' line %zu", name, m->n + 1);
+		return r;
+	}
 	if (payload && !ib_starts(path, "data/"))
 		return bad_line(name, m->n + 1, "a path outside data/", err);
 	return ib_names_add(names, path, err);
