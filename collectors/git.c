@@ -207,16 +207,26 @@ static void dirty(git_repository *repo, json_t *out)
 	ib_strv_clear(&c.lines);
 }
 
+/* libgit2 says "not found" of a repository of somebody else when no configuration lists safe directories. */
+static bool somebody_elses(int code)
+{
+	git_buf path = {0};
+	bool there = code == GIT_EOWNER || (code == GIT_ENOTFOUND && git_repository_discover(&path, ".", 0, NULL) == 0);
+
+	git_buf_dispose(&path);
+	return there;
+}
+
 /* No repository, or one that belongs to somebody else: then nothing in it is read. */
 static void refused(json_t *out, int code)
 {
 	static const char *const leaves[] = {"repository", "commit", "branch", "remote", "dirty", "submodules"};
 	struct ib_fact why = {IB_FACT_ERROR, 0};
 
-	if (code == GIT_ENOTFOUND)
-		why = absent;
-	else if (code == GIT_EOWNER)
+	if (somebody_elses(code))
 		why = (struct ib_fact){IB_FACT_DENIED, EPERM};
+	else if (code == GIT_ENOTFOUND)
+		why = absent;
 	for (size_t i = 0; i < IB_LEN(leaves); i++)
 		ib_leaf_missing(out, leaves[i], why);
 }

@@ -88,6 +88,20 @@ static bool unstable(const struct ib_collector *c, const char *path)
 	return false;
 }
 
+static void strip(const struct ib_collector *c, json_t *value, const char *prefix);
+
+static void strip_array(const struct ib_collector *c, json_t *list, const char *prefix)
+{
+	json_t *value;
+	size_t i;
+
+	json_array_foreach(list, i, value) {
+		ib_auto_free char *below = ib_asprintf("%s%zu/", prefix, i);
+
+		strip(c, value, below);
+	}
+}
+
 /* Takes the unstable leaves out of a collector's data (depth first, paths as in "missing"). */
 static void strip(const struct ib_collector *c, json_t *o, const char *prefix)
 {
@@ -95,13 +109,15 @@ static void strip(const struct ib_collector *c, json_t *o, const char *prefix)
 	json_t *value;
 	void *next;
 
+	if (json_is_array(o))
+		strip_array(c, o, prefix);
 	json_object_foreach_safe(o, next, key, value) {
 		ib_auto_free char *path = ib_asprintf("%s%s", prefix, key);
 		ib_auto_free char *below = ib_asprintf("%s/", path);
 
 		if (unstable(c, path))
 			json_object_del(o, key);
-		else if (json_is_object(value))
+		else
 			strip(c, value, below);
 	}
 }
