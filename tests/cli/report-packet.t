@@ -1,0 +1,61 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# From runs to the table of a packet: real result files as the output of ib-run, packed, reported; then what trust and damage do.
+. "$(dirname "$0")/lib.sh"
+
+D=$IB_SRCDIR/tests/data/clients
+cd "$T" || exit 99
+go() { ib-run --no-capture -C st -- "$@" > run.out 2>&1; }
+go cp "$D/smollm2/rs-c1-cold-r1.json" '{output_dir}/result.json'
+go cp "$D/vllm/23_stream_cut.json" '{output_dir}/any-name.txt'
+# shellcheck disable=SC2016
+go sh -c 'cp "$1" "$IB_OUTPUT_DIR"; exit 7' sh "$D/vllm/31_all_fail.json"
+go cp "$D/requests/loopback.jsonl" '{output_dir}/'
+go true
+go ./no-such-command
+
+status 0 "a study of five commands and a missing one" ib-report st
+is "has six rows" "$(grep -c '^2[0-9]*T[0-9]*Z-' .out)" 6
+out=$(tr -s ' ' < .out)
+like "a healthy real run" "$out" '20/20/0 970\.7 [0-9.]+ 20 [0-9.]+ \([0-9.]+ s\)'
+like "a run with cut streams, by content and not by name" "$out" '30/21/9 24\.74 '
+like "a run in which everything failed has no latency" "$out" '30/0/30 — — — 0\.000 .* failed'
+like "a synthetic run is labelled" "$out" '40/40/0 9\.851 .* completed, synthetic'
+like "a run without a result" "$out" ' — — — — — unspecified: unconfirmed completed'
+like "different formulas stand apart" "$out" 'TTFT: ttft_first_text'
+cp .out study.txt
+
+status 0 "a throwaway key" ib-pack --new-key k
+status 0 "the study is packed" ib-pack -C st --key k.pem -o p.tar.zst
+status 0 "a trusted packet is reported" ib-report --trust k.pub.pem p.tar.zst
+cp .out packet.txt
+like "and said to be so" "$(cat packet.txt)" '^packet: intact, signed, trusted, consistent'
+ok "with the rows of the study" sh -c 'grep "^2[0-9]*T" study.txt > a; grep "^2[0-9]*T" packet.txt > b; cmp a b'
+ib-report -f json --trust k.pub.pem p.tar.zst > p.json
+if python3 -c 'import jsonschema' 2> /dev/null; then
+    ok "its JSON fits the schema" python3 -c '
+import json, sys, jsonschema
+jsonschema.Draft202012Validator(json.load(open(sys.argv[1]))).validate(json.load(open(sys.argv[2])))' "$IB_SRCDIR/schemas/report-v1.schema.json" p.json
+else
+    skip "its JSON fits the schema" "python3-jsonschema is missing"
+fi
+status 3 "without a trust anchor the signer is not established" ib-report p.tar.zst
+like "which the report says" "$(cat .out)" 'signer not established'
+like "with the numbers all the same: the bytes are intact" "$(tr -s ' ' < .out)" '20/20/0 970\.7'
+
+size=$(wc -c < p.tar.zst)
+head -c $((size - 1)) p.tar.zst > short.tar.zst
+status 4 "a cut packet is refused" ib-report --trust k.pub.pem short.tar.zst
+is "and gives no number" "$(grep -c '970\.7' .out)" 0
+if command -v zstd > /dev/null; then
+    zstd -q -d p.tar.zst -o p.tar
+    LC_ALL=C sed 's/"completed":20,/"completed":21,/' p.tar > bad.tar
+    is "an edit is made" "$(cmp -s p.tar bad.tar; echo $?)" 1
+    status 1 "an edited packet does not hold" ib-report --trust k.pub.pem bad.tar
+    is "and gives no number" "$(grep -c '970\.7' .out)" 0
+else
+    skip "an edit is made" "no zstd"
+    skip "an edited packet does not hold" "no zstd"
+    skip "and gives no number" "no zstd"
+fi
+done_testing
