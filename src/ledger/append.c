@@ -223,7 +223,8 @@ int ib_ledger_append_locked(struct ib_ledger *l, struct ib_entry *e, bool only_f
 	return torn.file && !torn.seq ? write_entry(l, &t, &torn, err) : 0;
 }
 
-static int append(struct ib_ledger *l, struct ib_entry *e, bool only_first, bool *ret_done, int (*locked)(void *arg, struct ib_err *err), void *arg, struct ib_err *err)
+static int append(struct ib_ledger *l, struct ib_entry *e, bool only_first, bool *ret_done, int (*locked)(void *arg, struct ib_err *err), void *arg,
+		  struct ib_err *err)
 {
 	int r = ib_ledger_lock(l, err);
 

@@ -237,7 +237,8 @@ static int read_cache(const json_t *o, const char *where, struct ib_record *r, s
 {
 	int e, word, condition;
 
-	if ((e = get_word(o, where, "condition", ib_condition_names, &condition, err)) < 0 || (e = get_word(o, where, "evidence", ib_evidence_names, &word, err)) < 0 ||
+	if ((e = get_word(o, where, "condition", ib_condition_names, &condition, err)) < 0 ||
+	    (e = get_word(o, where, "evidence", ib_evidence_names, &word, err)) < 0 ||
 	    (e = get_dup(o, where, "why", &r->cache.why, err)) < 0 || (e = get_dup_opt(o, where, "engine", &r->cache.engine, err)) < 0 ||
 	    (e = get_num(o, where, "expected_queries", &r->cache.expected_queries, err)) < 0)
 		return e;

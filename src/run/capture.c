@@ -33,7 +33,8 @@ static char *find_tool(void)
 	return ib_strdup("ib-capture");
 }
 
-static int run_tool(const struct ib_ctx *ctx, struct ib_study *study, struct ib_signals *signals, struct ib_buf *out, struct ib_child_result *res, struct ib_err *err)
+static int run_tool(const struct ib_ctx *ctx, struct ib_study *study, struct ib_signals *signals, struct ib_buf *out, struct ib_child_result *res,
+		    struct ib_err *err)
 {
 	ib_auto_free char *tool = find_tool();
 	char arg0[] = "--store";

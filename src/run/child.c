@@ -221,6 +221,19 @@ static void supervise(struct run *r)
 	end_all(r, false);
 }
 
+/* The usual case, told without a look at all processes: we have no children but those of before. */
+static bool childless(const struct run *r)
+{
+	ib_auto_pids struct ib_pids list = {0};
+
+	if (!ib_tree_children(&list))
+		return false;
+	for (size_t i = 0; i < list.n; i++)
+		if (!ib_pids_has(&r->excluded, list.v[i]))
+			return false;
+	return true;
+}
+
 /* What the command left running: it may finish by itself for a moment, then it is ended. */
 static void end_rest(struct run *r)
 {
@@ -230,6 +243,9 @@ static void end_rest(struct run *r)
 	bool known = true;
 
 	r->res->left_behind = 0;
+	reap(r);
+	if (childless(r))
+		return;
 	while (now(r) < until && !r->signals->caught) {
 		ib_pids_clear(&rest);
 		reap(r);

@@ -33,6 +33,7 @@ struct ib_child_result {
 };
 
 /* Runs the child to its end. 0 also when it could not be executed (exec_errno). An error means that no child could be made. */
-IB_MUST int ib_child_run(const struct ib_ctx *ctx, struct ib_signals *signals, const struct ib_child_spec *spec, struct ib_child_result *ret, struct ib_err *err);
+IB_MUST int ib_child_run(const struct ib_ctx *ctx, struct ib_signals *signals, const struct ib_child_spec *spec, struct ib_child_result *ret,
+			 struct ib_err *err);
 
 #endif

@@ -102,28 +102,34 @@ static void hide(struct logger *l)
 		l->control = -1;
 }
 
+static bool busy(const struct logger *l)
+{
+	return l->s[0].pipe >= 0 || l->s[1].pipe >= 0 || l->s[0].n || l->s[1].n;
+}
+
+/* What a stream waits for: room in its output when it holds something, else more from the command. */
+static struct pollfd wanted(const struct stream *s)
+{
+	return s->n ? (struct pollfd){.fd = s->show, .events = POLLOUT} : (struct pollfd){.fd = s->pipe, .events = POLLIN};
+}
+
 static void copy(struct logger *l)
 {
-	while (l->s[0].pipe >= 0 || l->s[1].pipe >= 0 || l->s[0].n || l->s[1].n) {
-		struct pollfd p[3] = {{.fd = l->control, .events = POLLIN}};
+	while (busy(l)) {
+		struct pollfd p[] = {wanted(&l->s[0]), wanted(&l->s[1]), {.fd = l->control, .events = POLLIN}};
 
-		for (int i = 0; i < 2; i++) {
-			bool full = l->s[i].n > 0;
-
-			p[i + 1] = (struct pollfd){.fd = full ? l->s[i].show : l->s[i].pipe, .events = full ? POLLOUT : POLLIN};
-		}
 		if (poll(p, 3, -1) < 0 && errno != EINTR)
 			return;
-		if (p[0].revents)
-			hide(l);
 		for (int i = 0; i < 2; i++) {
-			if (!p[i + 1].revents)
+			if (!p[i].revents)
 				continue;
 			if (l->s[i].n)
 				show(&l->s[i]);
-			else if (p[i + 1].events == POLLIN && l->s[i].pipe >= 0)
+			else
 				take(&l->s[i]);
 		}
+		if (p[2].revents)
+			hide(l);
 	}
 }
 

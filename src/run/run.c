@@ -363,10 +363,12 @@ static void clear(struct work *w)
 	free(w->output_dir);
 }
 
-int ib_run_one(const struct ib_ctx *ctx, struct ib_study *study, struct ib_signals *signals, const struct ib_run_spec *spec, struct ib_record *ret_record, struct ib_err *err)
+int ib_run_one(const struct ib_ctx *ctx, struct ib_study *study, struct ib_signals *signals, const struct ib_run_spec *spec, struct ib_record *ret_record,
+	       struct ib_err *err)
 {
 	ib_auto_record struct ib_record record;
-	struct work w = {.run = {.ctx = ctx, .study = study, .spec = spec, .group = spec->group, .cell = spec->cell, .dir_fd = -1, .signals = signals}, .reserved_fd = -1};
+	struct work w = {.run = {.ctx = ctx, .study = study, .spec = spec, .group = spec->group, .cell = spec->cell, .dir_fd = -1, .signals = signals},
+			 .reserved_fd = -1};
 	int r;
 
 	ib_record_init(&record);

@@ -74,7 +74,8 @@ struct ib_run {
 /* Makes one run from start entry to read-only directory. Returns 0 when there is a record and a finish entry, whatever
  * state it holds; *ret_record then is the record (to be cleared by the caller). An error means that the study could not
  * be written. ctx->env is the environment of the command. */
-IB_MUST int ib_run_one(const struct ib_ctx *ctx, struct ib_study *study, struct ib_signals *signals, const struct ib_run_spec *spec, struct ib_record *ret_record, struct ib_err *err);
+IB_MUST int ib_run_one(const struct ib_ctx *ctx, struct ib_study *study, struct ib_signals *signals, const struct ib_run_spec *spec,
+		       struct ib_record *ret_record, struct ib_err *err);
 
 /* Exit status of ib-run for a record: the command's own, 124 timed out, 125 refused, 126/127 not executed, 128+n. */
 int ib_run_exit_status(const struct ib_record *record, const struct ib_signals *signals);

@@ -103,7 +103,8 @@ static int sweep(const struct ib_ctx *ctx, struct ib_study *s, struct ib_err *er
 	return 0;
 }
 
-int ib_study_open(const struct ib_ctx *ctx, const char *path, const char *name, const char *source_sha256, const char *json_sha256, struct ib_study *ret, struct ib_err *err)
+int ib_study_open(const struct ib_ctx *ctx, const char *path, const char *name, const char *source_sha256, const char *json_sha256,
+		  struct ib_study *ret, struct ib_err *err)
 {
 	ib_auto_study struct ib_study s = {.fd = -1};
 	ib_auto_free char *boot = NULL;

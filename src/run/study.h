@@ -27,7 +27,8 @@ struct ib_study {
 /* Opens (or creates, with create) a study: makes runs/, writes the first entry when the ledger is empty (a contract entry with
  * null for ad hoc, unless source_sha256 and json_sha256 are given), repairs a torn last line, marks abandoned runs and looks for
  * survivors. path NULL: "." when it holds a ledger, else "./ib-study". name NULL: taken from the ledger or, in a new study, from the directory. */
-IB_MUST int ib_study_open(const struct ib_ctx *ctx, const char *path, const char *name, const char *source_sha256, const char *json_sha256, struct ib_study *ret, struct ib_err *err);
+IB_MUST int ib_study_open(const struct ib_ctx *ctx, const char *path, const char *name, const char *source_sha256, const char *json_sha256,
+			  struct ib_study *ret, struct ib_err *err);
 void ib_study_clear(struct ib_study *s);
 #define ib_auto_study __attribute__((cleanup(ib_study_clear)))
 
