@@ -11,17 +11,21 @@ go cp "$D/vllm/23_stream_cut.json" '{output_dir}/any-name.txt'
 # shellcheck disable=SC2016
 go sh -c 'cp "$1" "$IB_OUTPUT_DIR"; exit 7' sh "$D/vllm/31_all_fail.json"
 go cp "$D/requests/loopback.jsonl" '{output_dir}/'
+# a client that is killed while it writes
+# shellcheck disable=SC2016
+go sh -c 'head -c 1000 "$1" > "$IB_OUTPUT_DIR/r.json"; kill -9 $$' sh "$D/vllm/01_c1.json"
 go true
 go ./no-such-command
 
-status 0 "a study of five commands and a missing one" ib-report st
-is "has six rows" "$(grep -c '^2[0-9]*T[0-9]*Z-' .out)" 6
+status 0 "a study of six commands and a missing one" ib-report st
+is "has seven rows" "$(grep -c '^2[0-9]*T[0-9]*Z-' .out)" 7
 out=$(tr -s ' ' < .out)
 like "a healthy real run" "$out" '20/20/0 970\.7 [0-9.]+ 20 [0-9.]+ \([0-9.]+ s\)'
 like "a run with cut streams, by content and not by name" "$out" '30/21/9 24\.74 '
 like "a run in which everything failed has no latency" "$out" '30/0/30 — — — 0\.000 .* failed'
 like "a synthetic run is labelled" "$out" '40/40/0 9\.851 .* completed, synthetic'
 like "a run without a result" "$out" ' — — — — — unspecified: unconfirmed completed'
+like "a killed run is kept, with its reason and no number" "$(cat .out)" ': reason: truncated_output'
 like "different formulas stand apart" "$out" 'TTFT: ttft_first_text'
 cp .out study.txt
 
