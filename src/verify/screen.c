@@ -45,7 +45,7 @@ static void words(const struct screen *s, char ret[96])
 	else if (v->exit == IB_EXIT_FAILS)
 		snprintf(ret, 96, "DOES NOT HOLD%s", holds(v) && s->opts->strict ? " (--strict: warnings count)" : "");
 	else if (v->exit == IB_EXIT_UNDECIDED)
-		snprintf(ret, 96, "%s", holds(v) ? "SIGNER NOT ESTABLISHED" : "NOT DECIDED");
+		snprintf(ret, 96, "%s", holds(v) ? "SIGNER NOT ESTABLISHED, ALL ELSE HOLDS" : "NOT DECIDED");
 	else if (v->study.n_registrations && !v->study.n_ledger_runs)
 		snprintf(ret, 96, "DESIGN ONLY");
 	else if (warnings)
@@ -242,6 +242,12 @@ static void finding(const struct screen *s, const char *label, const struct ib_f
 	ib_buf_addc(s->b, '\n');
 }
 
+/* That no key was given is said by the last line, with the command that ends it. */
+static bool said_at_the_end(const struct screen *s, const struct ib_finding *one)
+{
+	return one->code == IB_E_TRUST && holds(s->v) && !s->opts->n_trust && !s->opts->n_fingerprints;
+}
+
 static void findings(const struct screen *s, const char *label, enum ib_level_of level, enum ib_status status, size_t max)
 {
 	size_t shown = 0, left = 0;
@@ -249,7 +255,7 @@ static void findings(const struct screen *s, const char *label, enum ib_level_of
 	for (size_t i = 0; i < s->v->findings.n; i++) {
 		const struct ib_finding *one = &s->v->findings.v[i];
 
-		if (one->level != level || one->status != status)
+		if (one->level != level || one->status != status || said_at_the_end(s, one))
 			continue;
 		if (shown == max) {
 			left++;

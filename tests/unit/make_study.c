@@ -12,6 +12,7 @@
 #include "base/digest.h"
 #include "base/io.h"
 #include "base/str.h"
+#include "model/contract.h"
 #include "model/entry.h"
 #include "verify/study.h"
 #include "verify/dir.h"
@@ -92,55 +93,30 @@ static void append(struct maker *m, struct ib_entry *e)
 	json_decref(j);
 }
 
-static json_t *plan(size_t runs)
-{
-	json_t *a = ib_json_array();
-
-	for (size_t i = 0; i < runs; i++) {
-		json_t *o = ib_json_object();
-
-		ib_json_set_int(o, "slot", (int64_t)i);
-		ib_json_set_str(o, "group", "baseline");
-		ib_json_set_str(o, "cell", i % 2 ? "cap-4" : "cap-1");
-		ib_json_set_int(o, "repeat", (int64_t)(i / 2 + 1));
-		ib_json_add(a, o);
-	}
-	return a;
-}
-
 static void contract(struct maker *m)
 {
-	static const char yaml[] = "study: loopback\nquestion: does a cap of 4 help?\n";
 	ib_auto_entry struct ib_entry e = {.kind = IB_ENTRY_CONTRACT, .study = ib_strdup("loopback")};
-	ib_auto_buf struct ib_buf b = IB_BUF(1u << 26);
-	ib_auto_free char *path = NULL, *yaml_path = NULL;
-	json_t *o, *w, *a;
+	ib_auto_buf struct ib_buf b = IB_BUF(1u << 26), yaml = IB_BUF(1u << 16);
+	ib_auto_free char *json_path = NULL, *yaml_path = NULL;
+	ib_auto_contract struct ib_contract c = {0};
+	struct ib_err err;
 
 	if (m->spec->ad_hoc) {
 		append(m, &e);
 		return;
 	}
-	put(m->fd, "contract.yaml", yaml, strlen(yaml), m->source);
 	put(m->fd, "workload/prompts.jsonl", "{}\n", 3, m->workload);
+	ib_buf_addf(&yaml,
+		    "study: loopback\nquestion: does a cap of 4 help?\nworkloads:\n  - name: prompts\n    file: workload/prompts.jsonl\n    sha256: %s\n"
+		    "groups:\n  - name: baseline\n    matrix:\n      cap: [1, 4]\n    repeats: %zu\n    workload: prompts\n    command: [\"true\"]\n",
+		    m->workload, m->spec->runs > 1 ? (m->spec->runs + 1) / 2 : 1);
+	put(m->fd, "contract.yaml", yaml.data, yaml.len, m->source);
 	yaml_path = ib_asprintf("contracts/%s.yaml", m->source);
-	path = ib_asprintf("contracts/%s.json", m->source);
-	put(m->fd, yaml_path, yaml, strlen(yaml), NULL);
-	o = ib_json_object();
-	ib_json_set_str(o, "schema", "urn:ibtools:contract:v1");
-	ib_json_set_str(o, "source_sha256", m->source);
-	ib_json_set_str(o, "study", "loopback");
-	ib_json_set_str(o, "question", "does a cap of 4 help?");
-	w = ib_json_object();
-	ib_json_set_str(w, "name", "prompts");
-	ib_json_set_str(w, "file", "workload/prompts.jsonl");
-	ib_json_set_str(w, "sha256", m->workload);
-	a = ib_json_array();
-	ib_json_add(a, w);
-	ib_json_set(o, "workloads", a);
-	ib_json_set(o, "plan", plan(m->spec->runs));
-	ib_json_write_pretty(o, &b);
-	json_decref(o);
-	put(m->fd, path, b.data, b.len, m->json);
+	json_path = ib_asprintf("contracts/%s.json", m->source);
+	put(m->fd, yaml_path, yaml.data, yaml.len, NULL);
+	must(ib_contract_parse(yaml.data, yaml.len, "contract.yaml", NULL, &c, &err), &err);
+	must(ib_contract_write(&c, &b, m->json, &err), &err);
+	put(m->fd, json_path, b.data, b.len, NULL);
 	memcpy(e.source_sha256, m->source, IB_HEX_LEN);
 	memcpy(e.json_sha256, m->json, IB_HEX_LEN);
 	append(m, &e);

@@ -216,12 +216,7 @@ static void act_fifo(const struct fixture *f) { CU_ASSERT_EQUAL(mkfifo(path(f, o
 static void act_contract(const struct fixture *f) { edit(f, "contract.yaml", "study: loopback\n"); }
 static void registered(const struct fixture *f, const char *suffix, char ret[200])
 {
-	char sha[IB_HEX_LEN];
-	static const char yaml[] = "study: loopback\nquestion: does a cap of 4 help?\n";
-
-	(void)f;
-	ib_sha256_of(yaml, strlen(yaml), sha);
-	snprintf(ret, 200, "contracts/%s%s", sha, suffix);
+	snprintf(ret, 200, "contracts/%s%s", f->v.study.registrations[0]->e.source_sha256, suffix);
 }
 static void act_contract_json(const struct fixture *f)
 {
