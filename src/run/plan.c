@@ -35,12 +35,11 @@ static int load(struct ib_plan *p, struct ib_err *err)
 {
 	char found[128];
 	struct ib_contract_options options = {find_secret, found};
-	int r = ib_read_file(AT_FDCWD, p->options->contract, &p->source, err);
+	struct ib_err why;
+	int r = ib_read_file(AT_FDCWD, p->options->contract, &p->source, &why);
 
-	if (r == IB_E_LIMIT)
-		return ib_fail(err, IB_E_USAGE, 0, "'%s' is larger than a contract may be", p->options->contract);
 	if (r < 0)
-		return ib_fail(err, IB_E_USAGE, 0, "cannot read the contract: %s", err->text);
+		return ib_fail(err, IB_E_USAGE, 0, "cannot read the contract: %s", why.text);
 	r = ib_contract_parse(ib_buf_str(&p->source), p->source.len, p->options->contract, &options, &p->contract, err);
 	return r < 0 ? r : ib_contract_write(&p->contract, &p->json, p->json_sha256, err);
 }

@@ -12,7 +12,7 @@
 #include "run/cache.h"
 #include "run/probe.h"
 
-#define ATTEMPT_NS (10 * IB_NS)  /* longest single attempt */
+#define ATTEMPT_NS (10 * IB_NS)  /* longest single attempt; the last one gets a second, so that it says something */
 #define IDLE_EVERY_NS (IB_NS / 5)
 #define BODY_MAX (16u << 20)
 
@@ -61,7 +61,7 @@ int ib_ready_wait(struct ib_run *run, const struct ib_contract *contract, struct
 		return 0;
 	run->record->readiness.status = IB_NOT_READY;
 	do {
-		int r = ask(run, contract, left < ATTEMPT_NS ? left : ATTEMPT_NS, &why);
+		int r = ask(run, contract, left < IB_NS ? IB_NS : left < ATTEMPT_NS ? left : ATTEMPT_NS, &why);
 
 		run->record->readiness.attempts++;
 		left = contract->readiness.timeout_ns - (ib_monotonic_ns(run->ctx->clock) - start);
