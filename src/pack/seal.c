@@ -13,19 +13,35 @@
 #include "base/str.h"
 #include "json/json.h"
 #include "ledger/append.h"
+#include "ledger/chain.h"
 
 #define LEDGER "ledger.jsonl"
 #define WITHHELD "withheld.json"
 #define LEDGER_MAX (1u << 30)
 
-static int load_ledger(struct ib_pack_study *s, struct ib_err *err)
+/* Nothing is appended to a chain that is broken; a torn last line is repaired by whoever appends. */
+static int check_chain(struct ib_pack_study *s, struct ib_err *err)
 {
 	ib_auto_buf struct ib_buf b = IB_BUF(LEDGER_MAX);
+	ib_auto_chain struct ib_chain c;
 	int r;
 
+	ib_chain_init(&c, NULL, NULL);
 	if (faccessat(s->fd, LEDGER, F_OK, 0) < 0)
 		return ib_fail(err, IB_E_STATE, 0, "'%s' is not a study: there is no " LEDGER " in it", s->name);
 	r = ib_read_file(s->fd, LEDGER, &b, err);
+	if (r == 0)
+		r = ib_chain_feed(&c, ib_buf_str(&b), b.len, err);
+	if (r == 0 && c.why[0])
+		return ib_fail_at(err, IB_E_LEDGER, LEDGER, "the study does not verify: the ledger's chain is broken at %s", c.why);
+	return r;
+}
+
+static int load_ledger(struct ib_pack_study *s, struct ib_err *err)
+{
+	ib_auto_buf struct ib_buf b = IB_BUF(LEDGER_MAX);
+	int r = ib_read_file(s->fd, LEDGER, &b, err);
+
 	if (r < 0)
 		return r;
 	ib_ledger_view_clear(&s->ledger);
@@ -52,11 +68,10 @@ static int sweep(const struct ib_ctx *ctx, struct ib_pack_study *s, struct ib_er
 
 int ib_pack_account(const struct ib_ctx *ctx, struct ib_pack_study *s, struct ib_err *err)
 {
-	int r;
+	int r = check_chain(s, err);
 
-	if (faccessat(s->fd, LEDGER, F_OK, 0) < 0)
-		return ib_fail(err, IB_E_STATE, 0, "'%s' is not a study: there is no " LEDGER " in it", s->name);
-	r = sweep(ctx, s, err);
+	if (r == 0)
+		r = sweep(ctx, s, err);
 	if (r == 0)
 		r = load_ledger(s, err);
 	if (r < 0)

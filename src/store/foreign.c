@@ -25,7 +25,8 @@ int ib_foreign_list(int fd, int (*each)(void *arg, const char *path, uint64_t by
 		return ib_fail(err, IB_E_INTERNAL, 0, "libarchive cannot be set up");
 	if (archive_read_open_fd(a, fd, 65536) != ARCHIVE_OK)
 		return trouble(a, err);
-	while ((k = archive_read_next_header(a, &entry)) == ARCHIVE_OK) {
+	/* a warning is all that a name that the locale cannot spell gives: its UTF-8 form is there */
+	while ((k = archive_read_next_header(a, &entry)) == ARCHIVE_OK || k == ARCHIVE_WARN) {
 		const char *path = archive_entry_pathname_utf8(entry);
 		uint64_t bytes = 0;
 		const void *block;
