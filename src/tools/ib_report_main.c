@@ -7,9 +7,10 @@
 #include "report/produce.h"
 #include "tools/opt.h"
 
-enum { OPT_FORMAT = 1, OPT_OUTPUT, OPT_TRUST, OPT_FINGERPRINT, OPT_UNSIGNED_OK, OPT_STRICT };
+enum { OPT_STUDY = 1, OPT_FORMAT, OPT_OUTPUT, OPT_TRUST, OPT_FINGERPRINT, OPT_UNSIGNED_OK, OPT_STRICT };
 
 static const struct ib_opt opts[] = {
+	{.id = OPT_STUDY, .letter = 'C', .name = "study", .metavar = "DIR", .help = "the study (default: . or ./ib-study)"},
 	{.id = OPT_FORMAT, .letter = 'f', .name = "format", .metavar = "FORMAT", .help = "text (default), md or json"},
 	{.id = OPT_OUTPUT, .letter = 'o', .name = "output", .metavar = "FILE", .help = "write to a new file, never over an old one"},
 	{.id = OPT_TRUST, .name = "trust", .metavar = "FILE", .help = "keys whose signature is trusted (may repeat)"},
@@ -22,7 +23,7 @@ static const struct ib_opt opts[] = {
 static const struct ib_tool tool = {
 	.name = "ib-report",
 	.summary = "Verifies a study or packet and prints the table of its runs.",
-	.synopsis = (const char *const[]){"[OPTIONS] [STUDY|PACKET]", NULL},
+	.synopsis = (const char *const[]){"[OPTIONS] [-C STUDY | STUDY | PACKET]", NULL},
 	.opts = opts,
 	.exits = (const char *const[]){"0  the report is written; everything required holds", "1  the report is written; the evidence does not hold",
 				       "2  wrong command line, or the output file exists", "3  could not decide: I/O, no trust anchor, unsupported",
@@ -64,7 +65,7 @@ static int apply(struct args *a, int id, const char *value, struct ib_err *err)
 	case OPT_STRICT:
 		a->opts.verify.strict = true;
 		return 0;
-	default:
+	default: /* an operand, or -C */
 		if (a->path)
 			return ib_fail(err, IB_E_USAGE, 0, "one study or packet at a time: '%s' is the second", value);
 		a->path = value;

@@ -31,6 +31,7 @@ status 2 "nor is a link followed" ib-report -o "$T/dangling" "$T/s"
 status 0 "a second report is the same, byte for byte, in another locale and place" \
     sh -c 'cd / && LC_ALL=C TZ=Asia/Tokyo COLUMNS=40 ib-report -f md "$1" | cmp - "$2"' sh "$T/s" "$T/copy.md"
 status 0 "without an operand the current directory is taken" sh -c 'cd "$1" && ib-report' sh "$T/adhoc"
+status 0 "or the one of -C" ib-report -C "$T/adhoc"
 like "an ad-hoc study has a table, too" "$(cat "$T/.out")" '24/24/0'
 
 for s in s sealed adhoc; do
