@@ -149,13 +149,39 @@ static int read_tail(struct ib_ledger *l, struct tail *t, struct ib_err *err)
 	return 0;
 }
 
-/* Keeps the bytes of a torn line in ledger.torn/<seq> and cuts them off. */
+/* Is this what an interrupted repair has kept already? */
+static bool kept_before(struct ib_ledger *l, const char *path, const struct tail *t)
+{
+	ib_auto_buf struct ib_buf b = IB_BUF(2 * IB_ENTRY_MAX + 1);
+
+	return ib_read_file(l->study_fd, path, &b, NULL) == 0 && b.len == t->torn_n && memcmp(b.data, t->torn, b.len) == 0;
+}
+
+/* Writes the bytes of a torn line to ledger.torn/<seq>, or <seq>.1 and so on where a repair before this one was interrupted. */
+static int write_torn(struct ib_ledger *l, const struct tail *t, char **ret_path, struct ib_err *err)
+{
+	long long seq = t->seq ? t->seq + 1 : 2;
+	int r = ib_make_dirs(l->study_fd, "ledger.torn", 0755, err);
+
+	for (int i = 0; r == 0 && i < 100; i++) {
+		ib_auto_free char *path = i ? ib_asprintf("ledger.torn/%lld.%d", seq, i) : ib_asprintf("ledger.torn/%lld", seq);
+
+		r = ib_write_file(l->study_fd, path, t->torn, t->torn_n, 0444, false, err);
+		if (r == 0 || (r == IB_E_EXISTS && kept_before(l, path, t))) {
+			*ret_path = ib_steal(&path);
+			return 0;
+		}
+		r = r == IB_E_EXISTS ? 0 : r;
+	}
+	return r < 0 ? r : ib_fail(err, IB_E_EXISTS, 0, "'ledger.torn/%lld' exists a hundred times", seq);
+}
+
+/* Keeps the bytes of a torn line and cuts them off. */
 static int keep_torn(struct ib_ledger *l, const struct tail *t, struct ib_entry *ret_e, struct ib_err *err)
 {
-	ib_auto_free char *path = ib_asprintf("ledger.torn/%lld", (long long)(t->seq ? t->seq + 1 : 2));
-	int r;
+	ib_auto_free char *path = NULL;
 
-	if ((r = ib_make_dirs(l->study_fd, "ledger.torn", 0755, err)) < 0 || (r = ib_write_file(l->study_fd, path, t->torn, t->torn_n, 0444, true, err)) < 0)
+	if (write_torn(l, t, &path, err) < 0)
 		return ib_wrap(err, "cannot keep the torn last line of '" NAME "'");
 	if (ftruncate(l->fd, t->size) < 0 || fsync(l->fd) < 0)
 		return ib_fail(err, IB_E_IO, errno, "cannot cut the torn last line of '" NAME "'");

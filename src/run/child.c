@@ -123,8 +123,8 @@ static void note_end(struct run *r, int status)
 		res->signal = WTERMSIG(status);
 	else
 		res->exit_status = WEXITSTATUS(status);
-	if (r->terminal && !res->interrupted_by && (res->signal == SIGINT || res->signal == SIGQUIT))
-		res->interrupted_by = (int)res->signal; /* Ctrl-C went to the child alone */
+	if (r->terminal && !res->interrupted_by && (res->signal == SIGINT || res->signal == SIGQUIT)) /* Ctrl-C went to the child alone */
+		r->signals->caught = res->interrupted_by = (int)res->signal;
 }
 
 /* Takes every child that has ended. */

@@ -20,7 +20,9 @@
 struct walk {
 	struct ib_strv paths;
 	struct ib_record *r; /* for notes; NULL when freezing */
+	const struct timespec *start;
 	bool freeze;
+	size_t stuck; /* what could not be made read-only */
 };
 
 static int walk(struct walk *w, int dir_fd, const char *prefix, int depth, struct ib_err *err);
@@ -48,9 +50,14 @@ static int visit_dir(struct walk *w, int dir_fd, const char *name, const char *p
 		return 0;
 	}
 	r = walk(w, fd, path, depth + 1, err);
-	if (r == 0 && w->freeze && fchmod(fd, 0555) < 0)
-		return ib_fail(err, IB_E_IO, errno, "cannot make '%s' read-only", path);
+	if (w->freeze && fchmod(fd, 0555) < 0)
+		w->stuck++;
 	return r;
+}
+
+static bool before(const struct timespec *a, const struct timespec *b)
+{
+	return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
 }
 
 static int visit(struct walk *w, int dir_fd, const char *name, const char *prefix, int depth, struct ib_err *err)
@@ -67,10 +74,11 @@ static int visit(struct walk *w, int dir_fd, const char *name, const char *prefi
 		return 0;
 	}
 	if (w->freeze) {
-		if (fchmodat(dir_fd, name, st.st_mode & 0555, 0) < 0)
-			return ib_fail(err, IB_E_IO, errno, "cannot make '%s' read-only", path);
+		w->stuck += fchmodat(dir_fd, name, st.st_mode & 0555, 0) < 0;
 		return 0;
 	}
+	if (w->start->tv_sec && ib_starts(path, "output/") && before(&st.st_mtim, w->start))
+		note(w, path, "is older than the start of the command");
 	if (!ib_utf8_valid(path, strlen(path))) {
 		note(w, path, "has a name that is not UTF-8 and is not recorded");
 		return 0;
@@ -113,9 +121,9 @@ static int digest(int dir_fd, const char *path, struct ib_record *r, struct ib_e
 	return e;
 }
 
-int ib_run_files(int dir_fd, struct ib_record *r, struct ib_err *err)
+int ib_run_files(int dir_fd, const struct timespec *start, struct ib_record *r, struct ib_err *err)
 {
-	struct walk w = {.r = r};
+	struct walk w = {.r = r, .start = start};
 	int e = walk(&w, dir_fd, "", 0, err);
 
 	ib_strv_sort(&w.paths);
@@ -125,13 +133,12 @@ int ib_run_files(int dir_fd, struct ib_record *r, struct ib_err *err)
 	return e;
 }
 
-int ib_run_files_freeze(int dir_fd, struct ib_err *err)
+size_t ib_run_files_freeze(int dir_fd)
 {
 	struct walk w = {.freeze = true};
-	int e = walk(&w, dir_fd, "", 0, err);
 
-	ib_strv_clear(&w.paths);
-	if (e == 0 && fchmod(dir_fd, 0555) < 0)
-		return ib_fail(err, IB_E_IO, errno, "cannot make the run directory read-only");
-	return e;
+	if (walk(&w, dir_fd, "", 0, NULL) < 0)
+		w.stuck++;
+	w.stuck += fchmod(dir_fd, 0555) < 0;
+	return w.stuck;
 }

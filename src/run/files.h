@@ -4,15 +4,19 @@
 #define IB_RUN_FILES_H
 
 #include <stdbool.h>
+#include <stddef.h>
+#include <time.h>
 
 #include "base/err.h"
 #include "model/record.h"
 
 /* Adds every regular file below the run directory but record.json to r->files, sorted, with size and SHA-256. What is no
- * regular file, or has a name that is not UTF-8, becomes a note. */
-IB_MUST int ib_run_files(int dir_fd, struct ib_record *r, struct ib_err *err);
+ * regular file, has a name that is not UTF-8, or lies in output/ and is older than start (by the clock of its file system;
+ * tv_sec 0: not compared) becomes a note. */
+IB_MUST int ib_run_files(int dir_fd, const struct timespec *start, struct ib_record *r, struct ib_err *err);
 
-/* Takes the write permission from all files and directories below, and from the directory itself. */
-IB_MUST int ib_run_files_freeze(int dir_fd, struct ib_err *err);
+/* Takes the write permission from all files and directories below, and from the directory itself. Returns how many did not let
+ * it go (files of another user). */
+size_t ib_run_files_freeze(int dir_fd);
 
 #endif

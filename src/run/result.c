@@ -107,9 +107,10 @@ int ib_run_finish(struct ib_run *run, int reserved_fd, struct ib_err *err)
 {
 	ib_auto_entry struct ib_entry e = {.kind = IB_ENTRY_FINISH};
 	ib_auto_buf struct ib_buf b = IB_BUF(1);
+	size_t stuck;
 	int r;
 
-	if ((r = ib_run_files(run->dir_fd, run->record, err)) < 0 || (r = compose(run, &b, err)) < 0 || (r = write_record(run, reserved_fd, &b, err)) < 0)
+	if ((r = ib_run_files(run->dir_fd, &run->marker, run->record, err)) < 0 || (r = compose(run, &b, err)) < 0 || (r = write_record(run, reserved_fd, &b, err)) < 0)
 		return r;
 	e.run = ib_strdup(run->id);
 	e.state = run->record->state;
@@ -120,5 +121,8 @@ int ib_run_finish(struct ib_run *run, int reserved_fd, struct ib_err *err)
 		ib_strv_add(&e.captures, run->captures.v[i]);
 	if ((r = ib_ledger_append(run->study->ledger, &e, NULL, NULL, err)) < 0)
 		return r;
-	return ib_run_files_freeze(run->dir_fd, err);
+	stuck = ib_run_files_freeze(run->dir_fd);
+	if (stuck)
+		ib_log(run->ctx, IB_LOG_WARNING, "%zu files of run '%s' could not be made read-only", stuck, run->id);
+	return 0;
 }

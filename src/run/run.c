@@ -259,6 +259,19 @@ static void check_logs(struct ib_record *r, const struct ib_logger_status *st)
 	}
 }
 
+/* File times come from a coarse clock, on network file systems from another machine's: a new file tells it. */
+static void set_marker(struct ib_run *run)
+{
+	static const char name[] = "start.part";
+	ib_auto_fd int fd = openat(run->dir_fd, name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
+	struct stat st;
+
+	if (fd >= 0 && fstat(fd, &st) == 0)
+		run->marker = st.st_mtim;
+	if (fd >= 0)
+		unlinkat(run->dir_fd, name, 0);
+}
+
 static int execute(struct ib_run *run, struct ib_child_result *res, struct ib_err *err)
 {
 	ib_auto_strv struct ib_strv argv = {0};
@@ -276,6 +289,7 @@ static int execute(struct ib_run *run, struct ib_child_result *res, struct ib_er
 		return r;
 	spec.stdout_fd = logger.out_fd;
 	spec.stderr_fd = logger.err_fd;
+	set_marker(run);
 	r = ib_child_run(run->ctx, run->signals, &spec, res, err);
 	if (ib_logger_finish(&logger, run->signals, res->timed_out || res->interrupted_by, &logs, &early) < 0) {
 		ib_record_fail(run->record, "truncated_output");

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <time.h>
 
 #include "base/ctx.h"
 #include "base/err.h"
@@ -68,6 +69,7 @@ struct ib_run {
 	char *const *env;             /* the command's environment: ctx->env and IB_RUN_ID, IB_RUN_DIR, IB_OUTPUT_DIR */
 	struct ib_signals *signals;
 	struct ib_record *record;
+	struct timespec marker;       /* just before the command, by the clock of the run directory's file system; tv_sec 0: not known */
 	struct ib_strv captures;      /* digests of captures kept in the study, for the finish entry */
 };
 

@@ -75,8 +75,11 @@ static int first_entry(struct ib_study *s, const char *name, const char *source_
 	ib_auto_entry struct ib_entry e = {.kind = IB_ENTRY_CONTRACT};
 	const char *base = strrchr(s->path, '/');
 	bool done;
+	int r;
 
 	e.study = ib_strdup(name ? name : base && base[1] ? base + 1 : "study");
+	if ((r = ib_gate(s->redactor, e.study, strlen(e.study), "the study's name", err)) < 0)
+		return r;
 	if (source_sha256 && json_sha256) {
 		memcpy(e.source_sha256, source_sha256, IB_HEX_LEN);
 		memcpy(e.json_sha256, json_sha256, IB_HEX_LEN);

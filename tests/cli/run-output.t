@@ -73,6 +73,12 @@ fresh
 status 0 "a command that leaves {output_dir} empty keeps its status" run -- true '{output_dir}'
 ok "but failed: no_output" grep -q '"no_output"' "$(log record.json)"
 fresh
+touch -d '2001-01-01' old
+run -- cp -p old '{output_dir}/old'
+ok "an output older than the start is noted" grep -q "'output/old' is older than the start of the command" "$(log record.json)"
+run -- cp old '{output_dir}/new'
+is "a new one is not" "$(grep -c older "$(log record.json)")" 0
+fresh
 is "unknown placeholders and JSON stay as they are" "$(run -- printf '%s' '{x} {"a": {"b": 1}} {{repeat}} {repeat}')" '{x} {"a": {"b": 1}} {1} 1'
 ok "the run's directory is read-only" test ! -w "$(log .)" -o "$(id -u)" = 0
 is "also for the owner's mode" "$(stat -c %a "$(log .)" "$(log stdout.log)" | tr '\n' ' ')" "555 444 "

@@ -147,6 +147,25 @@ static void test_ledger_torn_line_is_kept_cut_and_recorded(void)
 	tear_down(&f);
 }
 
+static void test_ledger_bytes_kept_before_are_not_overwritten(void)
+{
+	struct fixture f;
+	ib_auto_buf struct ib_buf b = IB_BUF(1000), c = IB_BUF(1000);
+
+	set_up(&f);
+	CU_ASSERT_EQUAL(add(&f, IB_ENTRY_CONTRACT, NULL), 0);
+	CU_ASSERT_EQUAL(ib_make_dirs(f.fd, "ledger.torn", 0755, NULL), 0);
+	CU_ASSERT_EQUAL(ib_write_file(f.fd, "ledger.torn/2", "other", 5, 0444, false, NULL), 0);
+	append_raw(&f, "torn");
+	CU_ASSERT_EQUAL(add(&f, IB_ENTRY_NOTE, NULL), 0);
+	CU_ASSERT_EQUAL(ib_read_file(f.fd, "ledger.torn/2", &b, NULL), 0);
+	CU_ASSERT_STRING_EQUAL(ib_buf_str(&b), "other");
+	CU_ASSERT_EQUAL(ib_read_file(f.fd, "ledger.torn/2.1", &c, NULL), 0);
+	CU_ASSERT_STRING_EQUAL(ib_buf_str(&c), "torn");
+	check_chain(&f, 3);
+	tear_down(&f);
+}
+
 static void test_ledger_torn_first_line_leaves_the_contract_first(void)
 {
 	struct fixture f;
@@ -345,6 +364,7 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_ledger_chains_entries),
 	IB_TEST(test_ledger_first_entry_is_written_once),
 	IB_TEST(test_ledger_torn_line_is_kept_cut_and_recorded),
+	IB_TEST(test_ledger_bytes_kept_before_are_not_overwritten),
 	IB_TEST(test_ledger_torn_first_line_leaves_the_contract_first),
 	IB_TEST(test_ledger_foreign_file_is_not_appended_to),
 	IB_TEST(test_ledger_sweep_abandons_adopts_and_leaves_running),
