@@ -163,7 +163,7 @@ static void fill_standard_fds(void)
 static void say(void *arg, enum ib_level level, const char *line)
 {
 	(void)arg;
-	fprintf(stderr, "ib-run: %s%s\n", level == IB_LOG_WARNING ? "warning: " : "", line);
+	ib_tool_say(&tool, level == IB_LOG_WARNING ? "warning: " : "", line);
 }
 
 static void summarise(const struct ib_ctx *ctx, const struct ib_study *study, const struct ib_record *r)

@@ -182,6 +182,13 @@ int ib_tool_usage(const struct ib_tool *tool, const struct ib_err *err, int stat
 	return status;
 }
 
+void ib_tool_say(const struct ib_tool *tool, const char *prefix, const char *text)
+{
+	fprintf(stderr, "%s: %s", tool->name, prefix);
+	print_text(text);
+	fputc('\n', stderr);
+}
+
 int ib_tool_error(const struct ib_tool *tool, const struct ib_err *err)
 {
 	fprintf(stderr, "%s: ", tool->name);

@@ -47,6 +47,8 @@ int ib_opt_info(const struct ib_tool *tool, int id);
 
 /* "NAME: text" and "try 'NAME --help'" on stderr; returns status. */
 int ib_tool_usage(const struct ib_tool *tool, const struct ib_err *err, int status);
+/* "NAME: prefix text" on stderr, untrusted bytes escaped: chatter. */
+void ib_tool_say(const struct ib_tool *tool, const char *prefix, const char *text);
 /* "NAME: text" on stderr, untrusted bytes escaped; returns ib_code_exit(err->code). */
 int ib_tool_error(const struct ib_tool *tool, const struct ib_err *err);
 /* Flushes stdout; a failure becomes a message and IB_EXIT_UNDECIDED instead of status. */
