@@ -43,13 +43,6 @@ static int check_text(const struct place *p, const struct ib_yaml *y, struct ib_
 	return 0;
 }
 
-bool ib_name_valid(const char *s)
-{
-	size_t n = strspn(s, "abcdefghijklmnopqrstuvwxyz0123456789_-");
-
-	return n > 0 && n <= IB_NAME_MAX && !s[n] && s[0] != '_' && s[0] != '-';
-}
-
 static int check_name(const struct place *p, const struct ib_yaml *y, struct ib_err *err)
 {
 	if (y->kind == IB_YAML_SCALAR && ib_name_valid(y->text))
