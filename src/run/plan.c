@@ -5,6 +5,7 @@
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/auto.h"
 #include "base/io.h"
@@ -226,12 +227,14 @@ static void plan_clear(struct ib_plan *p)
 	ib_buf_clear(&p->source);
 	ib_buf_clear(&p->json);
 	ib_study_clear(&p->study);
+	if (p->lock_fd >= 0)
+		close(p->lock_fd);
 }
 
 int ib_plan(const struct ib_ctx *ctx, const struct ib_plan_options *options, struct ib_buf *listing, int *ret_exit, struct ib_err *err)
 {
 	__attribute__((cleanup(plan_clear))) struct ib_plan p = {
-		.ctx = ctx, .options = options, .source = IB_BUF(2u << 20), .json = IB_BUF(IB_JSON_MAX), .study = {.fd = -1}};
+		.ctx = ctx, .options = options, .source = IB_BUF(2u << 20), .json = IB_BUF(IB_JSON_MAX), .study = {.fd = -1}, .lock_fd = -1};
 	int r = load(&p, err);
 
 	if (r < 0)

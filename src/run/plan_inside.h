@@ -17,6 +17,7 @@ struct ib_plan {
 	char json_sha256[IB_HEX_LEN];
 	struct ib_study study;
 	struct ib_signals signals;
+	int lock_fd; /* of contracts/, locked: one plan at a time in a study */
 };
 
 /* plan_register.c: writes contracts/<sha>.{yaml,json}, opens the study (plan->study), and makes sure that this contract is the one in force: first entry,

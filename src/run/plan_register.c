@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <libgen.h>
 #include <string.h>
+#include <sys/file.h>
 #include <unistd.h>
 
 #include "base/auto.h"
@@ -93,6 +94,20 @@ static int compare(struct ib_plan *plan, struct ib_err *err)
 	return amend(plan, true, plan->options->reason, err);
 }
 
+/* Two plans at once would fill the same slots. The lock ends with the process, however that ends. */
+static int lock(struct ib_plan *plan, struct ib_err *err)
+{
+	int r = ib_open_dir(plan->study.fd, "contracts", &plan->lock_fd, err);
+
+	if (r < 0)
+		return r;
+	if (flock(plan->lock_fd, LOCK_EX | LOCK_NB) == 0)
+		return 0;
+	if (errno == EWOULDBLOCK)
+		return ib_fail(err, IB_E_STATE, 0, "another ib-run carries out a plan in the study '%s': wait for its end", plan->study.path);
+	return ib_fail(err, IB_E_IO, errno, "cannot lock 'contracts' of the study '%s'", plan->study.path);
+}
+
 int ib_plan_register(struct ib_plan *plan, struct ib_err *err)
 {
 	const struct ib_plan_options *o = plan->options;
@@ -102,6 +117,8 @@ int ib_plan_register(struct ib_plan *plan, struct ib_err *err)
 
 	if (r == 0)
 		r = ib_study_open(plan->ctx, study, plan->contract.study, plan->contract.source_sha256, plan->json_sha256, &plan->study, err);
+	if (r == 0)
+		r = lock(plan, err);
 	if (r == 0)
 		r = compare(plan, err);
 	if (r < 0)

@@ -96,6 +96,8 @@ started() {
 ib-run --no-capture --plan e/contract.yaml 2> e.err &
 pid=$!
 started 1
+status 3 "a second plan in the same study is refused" plan e
+like "saying so" "$(cat "$T/.err")" "another ib-run carries out a plan in the study"
 kill -TERM $pid
 wait $pid
 is "interrupted gives 1" $? 1
