@@ -58,7 +58,14 @@ END
 mkdir t
 seed=${IB_SEED:-$$}
 echo "# IB_SEED=$seed IB_KILLS=$kills"
-awk -v seed="$seed" -v n="$kills" 'BEGIN { srand(seed); for (i = 1; i <= n; i++) printf "%d %.4f %s\n", i, rand() * 0.04, rand() < 0.5 ? "run" : "child" }' > moments
+# moments are spread over what an undisturbed run takes here and now
+ib-run -q -C s --no-capture --group k0 -- sh writer.sh t/0 > /dev/null 2>&1
+from=$(date +%s%N)
+ib-run -q -C s --no-capture --group k00 -- sh writer.sh t/00 > /dev/null 2>&1
+took=$(( ($(date +%s%N) - from) / 1000000 ))
+[ "$took" -le 300 ] || took=300
+echo "# a run takes $took ms"
+awk -v seed="$seed" -v n="$kills" -v ms="$took" 'BEGIN { srand(seed); for (i = 1; i <= n; i++) printf "%d %.4f %s\n", i, rand() * ms / 1000, rand() < 0.5 ? "run" : "child" }' > moments
 while read -r i moment who; do
     ib-run -q -C s --no-capture --group "k$i" -- sh writer.sh "t/$i" > /dev/null 2>&1 &
     pid=$!
