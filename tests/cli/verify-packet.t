@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # ib-verify on packets: trust in all its forms, tampering with and without new manifests, what a sound container with a wrong study says.
-. "$(dirname "$0")/lib.sh"
+. "${IB_SRCDIR:-.}/tests/cli/lib.sh"
 make=$IB_BUILDDIR/tests/unit/make_study
 cd "$T" || exit 99
 

@@ -1,7 +1,7 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # ib-verify on studies: every sort of tampering has its class and exit status and is named; what cannot be looked at says why.
-. "$(dirname "$0")/lib.sh"
+. "${IB_SRCDIR:-.}/tests/cli/lib.sh"
 make=$IB_BUILDDIR/tests/unit/make_study
 
 fresh() {
