@@ -42,7 +42,11 @@ static int load(struct ib_plan *p, struct ib_err *err)
 	if (r < 0)
 		return ib_fail(err, IB_E_USAGE, 0, "cannot read the contract: %s", why.text);
 	r = ib_contract_parse(ib_buf_str(&p->source), p->source.len, p->options->contract, &options, &p->contract, err);
-	return r < 0 ? r : ib_contract_write(&p->contract, &p->json, p->json_sha256, err);
+	if (r < 0)
+		return r;
+	if (ib_contract_write(&p->contract, &p->json, p->json_sha256, &why) < 0)
+		return ib_fail(err, IB_E_USAGE, 0, "the contract is too large: %s", why.text);
+	return 0;
 }
 
 /* --- ${env:NAME} --- */

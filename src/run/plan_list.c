@@ -5,6 +5,14 @@
 
 #include "run/plan_inside.h"
 
+/* A byte that a terminal might obey: C0, DEL, the first of a C1 in UTF-8. */
+static bool control(const char *s)
+{
+	unsigned char c = (unsigned char)s[0], next = (unsigned char)s[1];
+
+	return c < ' ' || c == 0x7F || (c == 0xC2 && next >= 0x80 && next <= 0x9F);
+}
+
 static void quoted(const char *s, struct ib_buf *b)
 {
 	if (*s && !s[strspn(s, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%{}")]) {
@@ -15,7 +23,7 @@ static void quoted(const char *s, struct ib_buf *b)
 	for (; *s; s++) {
 		if (*s == '\'')
 			ib_buf_adds(b, "'\\''");
-		else if ((unsigned char)*s < ' ' || *s == 0x7F)
+		else if (control(s))
 			ib_buf_addf(b, "\\%03o", (unsigned char)*s);
 		else
 			ib_buf_addc(b, *s);
@@ -46,7 +54,7 @@ static void list_hook(const char *label, const struct ib_contract_hook *hook, st
 
 void ib_plan_list(const struct ib_contract *c, struct ib_buf *ret)
 {
-	for (size_t i = 0; i < c->slots_n; i++) {
+	for (size_t i = 0; i < c->slots_n && !ret->overflow; i++) {
 		const struct ib_contract_slot *s = &c->slots[i];
 		const struct ib_contract_group *g = &c->groups[s->group_at];
 		bool refill = s->condition == IB_CACHE_WARM || s->condition == IB_CACHE_REUSE;

@@ -29,6 +29,12 @@ is "both versions are kept" "$(find s/contracts -name '*.yaml' | wc -l | tr -d '
 status 0 "the amended plan is done" ib-run -q --no-capture --plan s/contract.yaml
 write 1
 status 2 "back to the first version is a change, too" ib-run -q --no-capture --plan s/contract.yaml
+mkdir early
+cp -R s/contracts early/
+head -n 1 s/ledger.jsonl > early/ledger.jsonl
+write 2
+status 0 "before the first run a contract may change" ib-run -q --no-capture -C early --plan s/contract.yaml
+like "and the ledger says that no result was known" "$(sed -n 2p early/ledger.jsonl)" '"kind":"amendment".*"reason":"changed before the first run","results_known":false'
 write 2 other
 status 2 "another study's contract is refused" ib-run -q --no-capture --plan s/contract.yaml
 like "saying so" "$(cat "$T/.err")" "is called 's', the contract's is 'other'"
