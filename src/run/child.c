@@ -15,6 +15,7 @@
 #include "base/auto.h"
 #include "base/clock.h"
 #include "base/exit.h"
+#include "base/str.h"
 #include "model/record.h"
 #include "run/tree.h"
 
@@ -62,6 +63,24 @@ static void move_fd(int from, int to)
 		dup2(from, to);
 }
 
+/* execvp() says EACCES for a name that is nowhere when a directory of PATH may not be searched: what nobody can see is not there. */
+static bool is_somewhere(const char *name)
+{
+	const char *path = getenv("PATH");
+
+	while (path && !strchr(name, '/')) {
+		size_t n = strcspn(path, ":");
+		ib_auto_free char *full = ib_asprintf("%.*s/%s", (int)n, path, name);
+
+		if (access(full, F_OK) == 0)
+			return true;
+		if (!path[n])
+			return false;
+		path += n + 1;
+	}
+	return true;
+}
+
 static void exec_child(const struct ib_child_spec *spec, int report)
 {
 	int sys;
@@ -76,7 +95,7 @@ static void exec_child(const struct ib_child_spec *spec, int report)
 	move_fd(spec->stderr_fd, 2);
 	environ = (char **)(uintptr_t)spec->env;
 	execvp(spec->argv[0], spec->argv);
-	sys = errno;
+	sys = errno == EACCES && !is_somewhere(spec->argv[0]) ? ENOENT : errno;
 	while (write(report, &sys, sizeof(sys)) < 0 && errno == EINTR)
 		;
 	_exit(IB_EXIT_NOT_FOUND);

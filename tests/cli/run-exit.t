@@ -17,6 +17,12 @@ status 255 "status 255 passes through" run -- sh -c 'exit 255'
 status 127 "a missing command gives 127" run -- no-such-command-here
 is "and a record" "$(state s "$(last s)")" failed
 ok "that says why" grep -q '"not_found"' "s/runs/$(last s)/record.json"
+if [ "$(id -u)" = 0 ]; then
+    skip "a directory of PATH that may not be searched changes nothing" "root may search all"
+else
+    mkdir shut && chmod 0 shut
+    status 127 "a directory of PATH that may not be searched changes nothing" env "PATH=$PATH:$T/shut" ib-run -q -C s --no-capture -- no-such-command-here
+fi
 touch plain
 status 126 "a file that is no program gives 126" run -- ./plain
 ok "and a record that says why" grep -q '"cannot_execute"' "s/runs/$(last s)/record.json"
