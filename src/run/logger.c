@@ -21,6 +21,8 @@
 #define CHUNK 65536
 #define MARK_ROOM 4096 /* kept on the disk from the start, so that a mark always fits */
 #define HURRY_NS (2 * IB_NS)
+#define BYTE_ENDING 'e' /* to the logger: no more will be written, whoever still holds the pipes */
+#define BYTE_HIDE 'h'   /* show nothing more */
 
 static const char *const names[2] = {"stdout.log", "stderr.log"};
 
@@ -36,6 +38,7 @@ struct stream {
 struct logger {
 	struct stream s[2];
 	int status, control;
+	bool ending; /* the command and all its processes are gone: what is in the pipes is all there will be */
 };
 
 static void keep(struct stream *s, const char *p, size_t n)
@@ -88,16 +91,16 @@ static void show(struct stream *s)
 		s->at = s->n = 0;
 }
 
-static void hide(struct logger *l)
+static void obey(struct logger *l)
 {
-	char byte;
+	char byte = 0;
 	ssize_t n = read(l->control, &byte, 1);
 
-	if (n > 0)
-		for (int i = 0; i < 2; i++) {
-			l->s[i].show = -1;
-			l->s[i].at = l->s[i].n = 0;
-		}
+	l->ending |= n > 0 && byte == BYTE_ENDING;
+	for (int i = 0; n > 0 && byte == BYTE_HIDE && i < 2; i++) {
+		l->s[i].show = -1;
+		l->s[i].at = l->s[i].n = 0;
+	}
 	if (n == 0 || (n < 0 && errno != EINTR)) /* ib-run is gone; we go on */
 		l->control = -1;
 }
@@ -111,6 +114,17 @@ static bool busy(const struct logger *l)
 static struct pollfd wanted(const struct stream *s)
 {
 	return s->n ? (struct pollfd){.fd = s->show, .events = POLLOUT} : (struct pollfd){.fd = s->pipe, .events = POLLIN};
+}
+
+/* Somebody outside the command's tree may hold the pipe open for ever. */
+static void end_if_empty(struct stream *s)
+{
+	struct pollfd p = {.fd = s->pipe, .events = POLLIN};
+
+	if (s->pipe < 0 || s->n || poll(&p, 1, 0) != 0)
+		return;
+	close(s->pipe);
+	s->pipe = -1;
 }
 
 static void copy(struct logger *l)
@@ -129,7 +143,9 @@ static void copy(struct logger *l)
 				take(&l->s[i]);
 		}
 		if (p[2].revents)
-			hide(l);
+			obey(l);
+		for (int i = 0; l->ending && i < 2; i++)
+			end_if_empty(&l->s[i]);
 	}
 }
 
@@ -339,10 +355,12 @@ int ib_logger_finish(struct ib_logger *l, struct ib_signals *signals, bool hurry
 	int r;
 
 	ib_logger_release(l);
+	if (write(l->control_fd, (const char[]){BYTE_ENDING}, 1) < 0)
+		hurry = true; /* it is gone already */
 	if (hurry && !readable(l->status_fd))
 		ib_signals_wait(signals, HURRY_NS, l->status_fd);
 	while (!readable(l->status_fd)) {
-		if (hurry && write(l->control_fd, "h", 1) < 0)
+		if (hurry && write(l->control_fd, (const char[]){BYTE_HIDE}, 1) < 0)
 			break;
 		hurry |= ib_signals_wait(signals, hurry ? IB_NS / 10 : -1, l->status_fd) != 0;
 	}

@@ -23,7 +23,7 @@ int ib_run_reserve(struct ib_run *run, int *ret_fd, struct ib_err *err)
 
 	if (fd < 0)
 		return ib_fail(err, IB_E_IO, errno, "cannot create '" PART "'");
-	if (fallocate(fd, 0, 0, RESERVE_BYTES) < 0 && (errno == ENOSPC || errno == EDQUOT))
+	if (fallocate(fd, FALLOC_FL_KEEP_SIZE, 0, RESERVE_BYTES) < 0 && (errno == ENOSPC || errno == EDQUOT))
 		return ib_fail(err, IB_E_IO, errno, "no room for the record");
 	r = ib_ledger_reserve(run->study->ledger, err);
 	if (r < 0)
@@ -96,7 +96,8 @@ static int write_record(struct ib_run *run, int fd, struct ib_buf *b, struct ib_
 
 	if (r < 0)
 		return r;
-	if (ftruncate(fd, (off_t)b->len) < 0 || fchmod(fd, 0644) < 0 || fsync(fd) < 0)
+	/* twice, since a file that has its size already may keep what was reserved behind it */
+	if (ftruncate(fd, (off_t)b->len + 1) < 0 || ftruncate(fd, (off_t)b->len) < 0 || fchmod(fd, 0644) < 0 || fsync(fd) < 0)
 		return ib_fail(err, IB_E_IO, errno, "cannot write 'record.json'");
 	if (renameat(run->dir_fd, PART, run->dir_fd, "record.json") < 0)
 		return ib_fail(err, IB_E_IO, errno, "cannot move 'record.json' into place");

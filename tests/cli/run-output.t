@@ -64,6 +64,20 @@ is "a reader that sleeps does not hold up the record" "$(grep -c timed_out "s/le
 like "the whole took no longer than the reader" "$(( $(date +%s) - start ))" '^([6-9]|10)$'
 ok "its log is complete" cmp less "$(log stdout.log)"
 
+# somebody outside the command's tree holds its output open
+fresh
+rm -f pid go
+ib-run -q -C s --no-capture -- sh -c 'echo $$ > pid; echo early; while [ ! -e go ]; do sleep 0.05; done; echo late' > out &
+p=$!
+for _ in $(seq 100); do [ -s pid ] && break; sleep 0.05; done
+exec 9> "/proc/$(cat pid)/fd/1"
+touch go
+for _ in $(seq 100); do kill -0 $p 2> /dev/null || break; sleep 0.1; done
+ok "a stranger who holds the pipe does not hold up the run" grep -q '"kind":"finish"' s/ledger.jsonl
+wait $p
+exec 9>&-
+is "nothing is lost then" "$(tr '\n' ' ' < "$(log stdout.log)")$(tr '\n' ' ' < out)" "early late early late "
+
 # outputs
 fresh
 status 0 "{output_dir} and IB_OUTPUT_DIR are the same place" run -- sh -c 'echo 1 > "$IB_OUTPUT_DIR/a"; mkdir "$1/d"; echo 2 > "$1/d/b"; ln -s a "$1/link"' x '{output_dir}'
