@@ -63,7 +63,7 @@ def check(path, record):
     hooks = ["reset"] if cache["condition"] == "reset" else ["reset", "warmup"]
     line(name + ": hooks", [(h["name"].split("-", 1)[1], h["exit_status"]) for h in record["hooks"]],
          [(h, 0) for h in hooks])
-    line(name + ": nothing is synthetic", record["synthetic"], False)
+    line(name + ": is not called synthetic", record["synthetic"] is True, False)
 
 
 def main(study):
