@@ -20,10 +20,10 @@ def line(name, got, want):
 
 
 def metrics(path):
-    """The counters of a /metrics page, by name."""
+    """The token counters of a /metrics page, by name."""
     with open(path, encoding="utf-8") as stream:
         rows = [row.split() for row in stream if row.startswith("llamacpp:")]
-    return {row[0]: float(row[1]) for row in rows}
+    return {row[0]: int(row[1]) for row in rows if row[0] in (NEW, CACHED, PREDICTED)}
 
 
 def check(path, record):
