@@ -209,7 +209,7 @@ static void close_others(const struct logger *l)
 
 static void quiet_signals(void)
 {
-	static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTTOU, SIGUSR1, SIGUSR2, SIGALRM};
+	static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGPIPE, SIGTTOU, SIGXFSZ, SIGUSR1, SIGUSR2, SIGALRM};
 
 	for (size_t i = 0; i < IB_LEN(ignored); i++)
 		signal(ignored[i], SIG_IGN);

@@ -111,7 +111,8 @@ int ib_run_finish(struct ib_run *run, int reserved_fd, struct ib_err *err)
 	size_t stuck;
 	int r;
 
-	if ((r = ib_run_files(run->dir_fd, &run->marker, run->record, err)) < 0 || (r = compose(run, &b, err)) < 0 || (r = write_record(run, reserved_fd, &b, err)) < 0)
+	if ((r = ib_run_files(run->dir_fd, &run->marker, run->record, err)) < 0 || (r = compose(run, &b, err)) < 0 ||
+	    (r = write_record(run, reserved_fd, &b, err)) < 0)
 		return r;
 	e.run = ib_strdup(run->id);
 	e.state = run->record->state;

@@ -89,6 +89,26 @@ is "a sibling of before is spared" "$(alive $n)" 1
 p=$(ps -eo pid,args | awk -v n="$n" '$2 == "sleep" && $3 == n {print $1}')
 [ -z "$p" ] || kill "$p"
 
+# the logger is killed: the run fails and says so
+fresh
+rm -f ready
+ib-run -q -C s --no-capture -- sh -c 'echo before; echo x > ready; while echo more; do sleep 0.05; done; exit 0' > out 2>&1 &
+pid=$!
+wait_for ready
+for p in $(pgrep -x ib-run-logger); do
+    readlink /proc/"$p"/fd/* 2> /dev/null | grep -q "^$T/s/" && kill -9 "$p"
+done
+wait $pid
+ok "a killed logger makes the run fail" grep -q '"state": "failed"' "$(newest)/record.json"
+ok "with truncated_output" grep -q '"truncated_output"' "$(newest)/record.json"
+is "what it had kept is kept" "$(head -n 1 "$(newest)/stdout.log")" before
+
+# a limit on file sizes cuts the log, not the command
+fresh
+status 0 "a limit on file sizes does not end the command" sh -c 'ulimit -f 100; ib-run -q -C s --no-capture -- sh -c "head -c 400000 /dev/zero | tr \\0 x; echo end" | tail -c 4 > tail; [ "$(cat tail)" = end ]'
+ok "the record says truncated_output" grep -q '"truncated_output"' "$(newest)/record.json"
+like "the log says how many bytes it holds" "$(tail -n 1 "$(newest)/stdout.log")" 'the first [0-9]+ of 400004 bytes are above'
+
 # the command may use the terminal when ib-run has it
 fresh
 if command -v script > /dev/null; then

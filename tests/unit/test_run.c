@@ -191,6 +191,18 @@ static void test_run_missing_program_is_told(void)
 
 /* --- steps --- */
 
+/* A reset that leaves a server running, which goes on writing to what was its output. */
+static int noisy_reset(void *arg, struct ib_run *run, struct ib_err *err)
+{
+	static char sh[] = "sh", dash_c[] = "-c", pid_name[] = "{output_dir}/pid",
+		    script[] = "echo \"$IB_HOOK {repeat}\"; echo err >&2; (while :; do echo noise; sleep 0.01; done) & echo $! > $0; exit 3";
+	char *argv[] = {sh, dash_c, script, pid_name, NULL};
+	struct ib_child_result *res = arg;
+
+	return ib_run_hook(run, "00-reset", argv, 0, res, err);
+}
+
+
 struct steps {
 	struct ib_strv order;
 	const char *fails;
@@ -214,8 +226,8 @@ STEP(after)
 STEP(convert)
 STEP(outcome)
 
-/* A run with all steps, of which one fails; order of what was called, as one text. */
-static void run_steps(const char *fails, struct ib_record *ret, char *order, size_t size)
+/* One run of "true" in a study of its own; each(dir, arg), unless NULL, looks at the run's directory. */
+static void run_in_study(const struct ib_run_steps *steps, struct ib_record *ret, void (*each)(const char *dir, void *arg), void *arg)
 {
 	static char sh[] = "true";
 	char *argv[] = {sh, NULL};
@@ -223,12 +235,12 @@ static void run_steps(const char *fails, struct ib_record *ret, char *order, siz
 	char path[] = "PATH=/usr/bin:/bin";
 	char *env[] = {state, path, NULL};
 	struct ib_ctx ctx = {.clock = &ib_clock_system, .env = env};
-	struct steps s = {.fails = fails};
-	struct ib_run_spec spec = {.argv = argv, .repeat = 1, .attempt = 1, .no_capture = true,
-		.steps = {&s, step_ready, step_quiesce, step_reset, step_warmup, step_before, step_after, step_convert, step_outcome}};
+	struct ib_run_spec spec = {.argv = argv, .repeat = 1, .attempt = 1, .no_capture = true, .steps = *steps};
 	ib_auto_study struct ib_study study = {.fd = -1};
+	ib_auto_free char *run_dir = NULL;
 	struct ib_signals signals;
 	struct ib_err err = {0};
+	struct child c;
 	char cmd[128];
 
 	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(dir));
@@ -236,16 +248,60 @@ static void run_steps(const char *fails, struct ib_record *ret, char *order, siz
 	CU_ASSERT_EQUAL_FATAL(ib_study_open(&ctx, dir, NULL, NULL, NULL, &study, &err), 0);
 	CU_ASSERT_EQUAL_FATAL(ib_run_one(&ctx, &study, &signals, &spec, ret, &err), 0);
 	ib_signals_clear(&signals);
+	run_dir = ib_asprintf("%s/runs/%s", dir, ret->run_id);
+	if (each)
+		each(run_dir, arg);
+	snprintf(cmd, sizeof(cmd), "chmod -R u+w %s; rm -rf %s /tmp/ib-steps-state", dir, dir);
+	CU_ASSERT_EQUAL(run_shell(&c, cmd, 0, true), 0);
+}
+
+/* A run with all steps, of which one fails; order of what was called, as one text. */
+static void run_steps(const char *fails, struct ib_record *ret, char *order, size_t size)
+{
+	struct steps s = {.fails = fails};
+	const struct ib_run_steps steps = {&s, step_ready, step_quiesce, step_reset, step_warmup, step_before, step_after, step_convert, step_outcome};
+
+	run_in_study(&steps, ret, NULL, NULL);
 	*order = '\0';
 	for (size_t i = 0; i < s.order.n; i++)
 		snprintf(order + strlen(order), size - strlen(order), "%s ", s.order.v[i]);
 	ib_strv_clear(&s.order);
-	snprintf(cmd, sizeof(cmd), "chmod -R u+w %s; rm -rf %s /tmp/ib-steps-state", dir, dir);
-	{
-		struct child c;
+}
 
-		CU_ASSERT_EQUAL(run_shell(&c, cmd, 0, true), 0);
-	}
+static void look_at_hook(const char *dir, void *arg)
+{
+	ib_auto_buf struct ib_buf out = IB_BUF(100000), errors = IB_BUF(100), pid = IB_BUF(100);
+	ib_auto_fd int fd = open(dir, O_RDONLY | O_DIRECTORY);
+	struct ib_record *r = arg;
+	char hex[IB_HEX_LEN];
+	int64_t n = 0;
+
+	usleep(50000); /* time for more noise, if it could get in */
+	CU_ASSERT_EQUAL_FATAL(ib_read_file(fd, "hooks/00-reset.out", &out, NULL), 0);
+	CU_ASSERT_EQUAL_FATAL(ib_read_file(fd, "hooks/00-reset.err", &errors, NULL), 0);
+	CU_ASSERT_EQUAL_FATAL(ib_read_file(fd, "output/pid", &pid, NULL), 0);
+	CU_ASSERT_TRUE(ib_starts(ib_buf_str(&out), "00-reset 1\n"));
+	CU_ASSERT_STRING_EQUAL(ib_buf_str(&errors), "err\n");
+	ib_sha256_of(out.data, out.len, hex);
+	for (size_t i = 0; i < r->files_n; i++)
+		if (strcmp(r->files[i].path, "hooks/00-reset.out") == 0)
+			CU_ASSERT_STRING_EQUAL(r->files[i].sha256, hex);
+	CU_ASSERT_EQUAL_FATAL(sscanf(ib_buf_str(&pid), "%ld", &n), 1);
+	CU_ASSERT_EQUAL(kill((pid_t)n, SIGKILL), 0); /* it lives */
+}
+
+static void test_run_hook_may_leave_a_server_that_goes_on_writing(void)
+{
+	struct ib_child_result res;
+	const struct ib_run_steps steps = {.arg = &res, .reset = noisy_reset};
+	struct ib_record r;
+
+	run_in_study(&steps, &r, look_at_hook, &r);
+	CU_ASSERT_EQUAL(r.hooks_n, 1);
+	CU_ASSERT_EQUAL(r.hooks[0].exit_status, 3);
+	CU_ASSERT_EQUAL(r.state, IB_STATE_COMPLETED); /* the step decides what a status means */
+	CU_ASSERT_EQUAL(r.left_behind, 0);
+	ib_record_clear(&r);
 }
 
 static void test_run_steps_come_in_order(void)
@@ -298,6 +354,7 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_run_children_of_before_are_spared),
 	IB_TEST(test_run_hooks_may_leave_a_server),
 	IB_TEST(test_run_missing_program_is_told),
+	IB_TEST(test_run_hook_may_leave_a_server_that_goes_on_writing),
 	IB_TEST(test_run_steps_come_in_order),
 	IB_TEST(test_run_failing_step_before_the_command_refuses_it),
 	IB_TEST(test_run_failing_step_after_the_command_fails_it),
