@@ -21,12 +21,12 @@ static int check(const char *name)
 
 static void test_store_names_are_narrow(void)
 {
-	static const char *const good[] = {"a", "data/x.json", "gr\xC3\xB6\xC3\x9F" "e-\xE6\xB8\xAC.md", "a b", ".hidden", "con", "a:b*?", "\xF0\x9F\x98\x80", "...x",
+	static const char *const good[] = {"a", "data/x.json", ("gr\xC3\xB6\xC3\x9F" "e-\xE6\xB8\xAC.md"), "a b", ".hidden", "con", "a:b*?", "\xF0\x9F\x98\x80", "...x",
 					   "\xF0\x91\xBC\x80" /* new in Unicode 15.0 */};
 	static const char *const bad[] = {"", "/", "a/", "/a", "a//b", ".", "..", "a/../b", "a/.", " a", "a ", "a/ b", "a.", "a\tb", "a\x7f", "a\\b", "100%", "\xff", "\xC0\x80",
-					  "u\xCC\x88" /* NFD */, "\xE2\x80\x8B" /* zero-width space */, "\xE2\x80\xAE" "x" /* bidi */, "\xC2\xA0" /* no-break space */,
+					  "u\xCC\x88" /* NFD */, "\xE2\x80\x8B" /* zero-width space */, ("\xE2\x80\xAE" "x") /* bidi */, "\xC2\xA0" /* no-break space */,
 					  "\xEE\x80\x80" /* private use */, "\xCD\xB8" /* unassigned */, "\xED\xA0\x80" /* surrogate */, "\xE2\x80\xA8" /* line separator */,
-					  "\xE2\xBF\xBC" /* new in Unicode 15.1 */, "\xEF\xBB\xBF" "a", "\xE2\x84\xAB" /* Angstrom sign, not NFC */};
+					  "\xE2\xBF\xBC" /* new in Unicode 15.1 */, ("\xEF\xBB\xBF" "a"), "\xE2\x84\xAB" /* Angstrom sign, not NFC */};
 	ib_auto_free char *long_part = ib_alloc(300), *long_path = ib_alloc(1100);
 
 	for (size_t i = 0; i < IB_LEN(good); i++) {
