@@ -20,10 +20,10 @@
 #include "verify/packet.h"
 #include "verify/verify.h"
 
-/* The packet on its way: a file beside its final name, which is removed unless it gets there. */
+/* The packet on its way: a file without a name, where the file system can; else one beside its final name, removed unless it gets there. */
 struct part {
 	int dirfd, fd;
-	char *dir, *name, *temp; /* name and temp below dir */
+	char *dir, *name, *temp; /* name and temp below dir; temp NULL: no name */
 	bool zstd;
 };
 
@@ -94,8 +94,13 @@ static int part_open(const char *out, int study_fd, struct part *p, struct ib_er
 
 static int part_create(struct part *p, struct ib_err *err)
 {
-	char *temp = ib_asprintf(".%s.%ld.part", p->name, (long)getpid());
+	char *temp;
 
+	if (access("/proc/self/fd", X_OK) == 0)
+		p->fd = openat(p->dirfd, ".", O_RDWR | O_TMPFILE | O_CLOEXEC, 0644);
+	if (p->fd >= 0)
+		return 0;
+	temp = ib_asprintf(".%s.%ld.part", p->name, (long)getpid());
 	p->fd = openat(p->dirfd, temp, O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
 	if (p->fd < 0) {
 		int sys = errno;
@@ -109,7 +114,12 @@ static int part_create(struct part *p, struct ib_err *err)
 
 static int part_commit(struct part *p, const char *out, struct ib_err *err)
 {
-	if (renameat2(p->dirfd, p->temp, p->dirfd, p->name, 1 /* RENAME_NOREPLACE */) < 0) {
+	char self[40];
+
+	snprintf(self, sizeof(self), "/proc/self/fd/%d", p->fd);
+	if (!p->temp && linkat(AT_FDCWD, self, p->dirfd, p->name, AT_SYMLINK_FOLLOW) < 0)
+		return errno == EEXIST ? exists(out, err) : ib_fail(err, IB_E_IO, errno, "cannot move '%s' into place", out);
+	if (p->temp && renameat2(p->dirfd, p->temp, p->dirfd, p->name, 1 /* RENAME_NOREPLACE */) < 0) {
 		if (errno == EEXIST)
 			return exists(out, err);
 		if (errno != EINVAL)
@@ -326,7 +336,7 @@ int ib_pack(const struct ib_ctx *ctx, const struct ib_pack_opts *opts, struct ib
 	if (r == 0)
 		r = check_study_name(&s, err);
 	if (r == 0)
-		r = ib_pack_gather(&s, st.st_dev, st.st_ino, err);
+		r = ib_pack_gather(ctx, &s, st.st_dev, st.st_ino, err);
 	if (r == 0)
 		r = ib_pack_secrets(ctx, s.fd, &s.tree, opts->allow_secret, opts->allow_secret_n, err);
 	if (r == 0)

@@ -144,7 +144,7 @@ static int write_withheld(struct ib_pack_study *s, dev_t key_dev, ino_t key_ino,
 	return r < 0 ? r : ib_tree_digest(s->fd, &s->tree, err);
 }
 
-int ib_pack_gather(struct ib_pack_study *s, dev_t key_dev, ino_t key_ino, struct ib_err *err)
+int ib_pack_gather(const struct ib_ctx *ctx, struct ib_pack_study *s, dev_t key_dev, ino_t key_ino, struct ib_err *err)
 {
 	int r = load_contract(s, err);
 
@@ -152,6 +152,9 @@ int ib_pack_gather(struct ib_pack_study *s, dev_t key_dev, ino_t key_ino, struct
 		r = ib_tree_walk(s->fd, key_dev, key_ino, &s->tree, err);
 	if (r == 0 && s->has_contract)
 		r = ib_tree_withhold(&s->tree, &s->contract, err);
+	for (size_t i = 0; r == 0 && s->has_contract && i < s->contract.withhold_n; i++)
+		if (!ib_tree_matched(&s->tree, s->contract.withhold[i].path))
+			ib_log(ctx, IB_LOG_WARNING, "the contract withholds '%s', which no file of the study matches", s->contract.withhold[i].path);
 	if (r == 0)
 		r = ib_tree_check_names(&s->tree, strlen(s->ledger.study ? s->ledger.study : "") + 18, err);
 	if (r == 0)

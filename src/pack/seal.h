@@ -23,7 +23,7 @@ struct ib_pack_study {
 /* Reads the ledger and accounts for abandoned runs (entries are appended where the study can be written). IB_E_STATE: a run is still going on. */
 IB_MUST int ib_pack_account(const struct ib_ctx *ctx, struct ib_pack_study *s, struct ib_err *err);
 /* Reads the contract in force, walks the study and writes withheld.json where it is not right already. */
-IB_MUST int ib_pack_gather(struct ib_pack_study *s, dev_t key_dev, ino_t key_ino, struct ib_err *err);
+IB_MUST int ib_pack_gather(const struct ib_ctx *ctx, struct ib_pack_study *s, dev_t key_dev, ino_t key_ino, struct ib_err *err);
 /* Appends a seal unless the last entry is one of this tree, and takes in the ledger as it stands then. */
 IB_MUST int ib_pack_seal(const struct ib_ctx *ctx, struct ib_pack_study *s, const struct ib_run_counts *counts, struct ib_err *err);
 void ib_pack_study_clear(struct ib_pack_study *s);

@@ -125,6 +125,14 @@ static bool matches(const char *pattern, const char *s)
 	return !*pattern;
 }
 
+bool ib_tree_matched(const struct ib_tree *t, const char *pattern)
+{
+	for (size_t i = 0; i < t->n; i++)
+		if (matches(pattern, t->v[i].path))
+			return true;
+	return false;
+}
+
 static bool needed(const char *path)
 {
 	return strcmp(path, "ledger.jsonl") == 0 || strcmp(path, "contract.yaml") == 0 || strcmp(path, "withheld.json") == 0 || ib_starts(path, "contracts/") ||

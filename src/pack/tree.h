@@ -30,6 +30,8 @@ struct ib_tree {
 IB_MUST int ib_tree_walk(int dirfd, dev_t key_dev, ino_t key_ino, struct ib_tree *ret, struct ib_err *err);
 /* Marks what the contract withholds; patterns may hold '*' and '?', which do not match '/'. IB_E_USAGE for files that a packet cannot do without. */
 IB_MUST int ib_tree_withhold(struct ib_tree *t, const struct ib_contract *c, struct ib_err *err);
+/* Does any file match the pattern? */
+bool ib_tree_matched(const struct ib_tree *t, const char *pattern);
 /* Every name that is not withheld must be one that a packet can hold below a top directory of top_n bytes; else an error that names a way out. */
 IB_MUST int ib_tree_check_names(const struct ib_tree *t, size_t top_n, struct ib_err *err);
 /* Digests of all files, withheld ones too. */

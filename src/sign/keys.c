@@ -97,6 +97,41 @@ int ib_pubkey_from_der(const uint8_t *der, size_t n, struct ib_pubkey *ret, stru
 	return 0;
 }
 
+/* Takes a string of the SSH wire format of exactly n bytes off *p, which has *left bytes; text (may be NULL) is what it must be. */
+static const uint8_t *take_string(const uint8_t **p, size_t *left, size_t n, const char *text)
+{
+	const uint8_t *s = *p + 4;
+
+	if (*left < 4 + n || memcmp(*p, (const uint8_t[4]){0, 0, 0, (uint8_t)n}, 4) != 0 || (text && memcmp(s, text, n) != 0))
+		return NULL;
+	*p += 4 + n;
+	*left -= 4 + n;
+	return s;
+}
+
+int ib_pubkey_from_ssh(const uint8_t *blob, size_t n, struct ib_pubkey *ret, struct ib_err *err)
+{
+	uint8_t der[IB_SPKI_MAX];
+	const uint8_t *point;
+
+	if (take_string(&blob, &n, 11, "ssh-ed25519")) {
+		point = take_string(&blob, &n, 32, NULL);
+		if (point && n == 0) {
+			memcpy(der, spki_ed25519, sizeof(spki_ed25519));
+			memcpy(der + sizeof(spki_ed25519), point, 32);
+			return ib_pubkey_from_der(der, 44, ret, err);
+		}
+	} else if (take_string(&blob, &n, 19, "ecdsa-sha2-nistp256") && take_string(&blob, &n, 8, "nistp256")) {
+		point = take_string(&blob, &n, 65, NULL);
+		if (point && n == 0) {
+			memcpy(der, spki_p256, 26);
+			memcpy(der + 26, point, 65);
+			return ib_pubkey_from_der(der, 91, ret, err);
+		}
+	}
+	return ib_fail(err, IB_E_KEY, 0, "the key is neither Ed25519 nor ECDSA P-256 in OpenSSH's form");
+}
+
 void ib_pubkey_pem(const struct ib_pubkey *k, struct ib_buf *b)
 {
 	ib_auto_free char *text = ib_b64_encode(k->der, k->der_n);

@@ -29,6 +29,8 @@ const char *ib_key_type_name(enum ib_key_type t); /* "ed25519", "ecdsa-p256" */
 
 /* Takes a DER SubjectPublicKeyInfo. IB_E_KEY: another algorithm or form, a point that is not canonical, not on the curve or of low order. */
 IB_MUST int ib_pubkey_from_der(const uint8_t *der, size_t n, struct ib_pubkey *ret, struct ib_err *err);
+/* The same from the public key blob of OpenSSH's files; IB_E_KEY also for types that are not ours. */
+IB_MUST int ib_pubkey_from_ssh(const uint8_t *blob, size_t n, struct ib_pubkey *ret, struct ib_err *err);
 /* PEM with lines of 64 columns. */
 void ib_pubkey_pem(const struct ib_pubkey *k, struct ib_buf *b);
 /* Exactly the bytes that ib_pubkey_pem() writes; IB_E_KEY otherwise. */

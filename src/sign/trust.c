@@ -38,47 +38,6 @@ static int add_pem(struct ib_trust *t, const char *body, size_t n, const char *n
 	return 0;
 }
 
-/* The next string of SSH wire form. */
-static bool ssh_string(const uint8_t **p, const uint8_t *end, const uint8_t **ret, size_t *ret_n)
-{
-	size_t n;
-
-	if (end - *p < 4)
-		return false;
-	n = (size_t)(*p)[0] << 24 | (size_t)(*p)[1] << 16 | (size_t)(*p)[2] << 8 | (*p)[3];
-	*p += 4;
-	if (n > (size_t)(end - *p))
-		return false;
-	*ret = *p;
-	*ret_n = n;
-	*p += n;
-	return true;
-}
-
-/* The SSH public key blob as a DER SubjectPublicKeyInfo; 0 when it is none of ours. */
-static size_t der_of_blob(const uint8_t *blob, size_t n, uint8_t ret[IB_SPKI_MAX])
-{
-	static const char ed[] = "\x30\x2a\x30\x05\x06\x03\x2b\x65\x70\x03\x21\x00";
-	static const char p256[] = "\x30\x59\x30\x13\x06\x07\x2a\x86\x48\xce\x3d\x02\x01\x06\x08\x2a\x86\x48\xce\x3d\x03\x01\x07\x03\x42\x00";
-	const uint8_t *p = blob, *end = blob + n, *type, *curve, *point;
-	size_t type_n, curve_n, point_n;
-
-	if (!ssh_string(&p, end, &type, &type_n))
-		return 0;
-	if (type_n == 11 && memcmp(type, "ssh-ed25519", 11) == 0 && ssh_string(&p, end, &point, &point_n) && point_n == 32 && p == end) {
-		memcpy(ret, ed, 12);
-		memcpy(ret + 12, point, 32);
-		return 44;
-	}
-	if (type_n == 19 && memcmp(type, "ecdsa-sha2-nistp256", 19) == 0 && ssh_string(&p, end, &curve, &curve_n) && ssh_string(&p, end, &point, &point_n) &&
-	    curve_n == 8 && memcmp(curve, "nistp256", 8) == 0 && point_n == 65 && p == end) {
-		memcpy(ret, p256, 26);
-		memcpy(ret + 26, point, 65);
-		return 91;
-	}
-	return 0;
-}
-
 enum type_of { TYPE_NONE, TYPE_OURS, TYPE_OTHER };
 
 static enum type_of type_of(const char *word)
@@ -99,14 +58,12 @@ static bool is_option(const char *word)
 static int add_key(struct ib_trust *t, const char *text, const char *principal, const char *name, struct ib_err *err)
 {
 	ib_auto_free uint8_t *blob = NULL;
-	uint8_t der[IB_SPKI_MAX];
 	struct ib_pubkey k;
 	size_t n;
 
 	if (!text || ib_b64_decode(text, strlen(text), &blob, &n, NULL) < 0)
 		return bad(name, "a key that is not base64", err);
-	n = der_of_blob(blob, n, der);
-	if (!n || ib_pubkey_from_der(der, n, &k, err) < 0)
+	if (ib_pubkey_from_ssh(blob, n, &k, err) < 0)
 		return bad(name, "a key that is not acceptable", err);
 	add(t, &k, principal);
 	return 0;

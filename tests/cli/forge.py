@@ -28,7 +28,7 @@ def lines_without_run(lines, n, rechain):
 
 
 def change(data, what, arg):
-    at = next((i for i, e in enumerate(data) if arg and e[0].endswith(arg)), None)
+    at = next((i for i, e in enumerate(data) if arg and e[0].endswith(arg) and e[2]), None)
     led = next(e for e in data if e[0] == "data/ledger.jsonl")
     lines = led[2].split(b"\n")[:-1]
     if what == "drop-last-line":

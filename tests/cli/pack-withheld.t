@@ -21,6 +21,8 @@ withhold:
     reason: licensed
   - path: runs/*/output/*.bin
     reason: too large
+  - path: workload/nothing*
+    reason: not there
 EOC
 (cd study && ib-run --plan contract.yaml) > plan.out 2>&1
 rc=$?
@@ -28,6 +30,7 @@ is "a planned study" "$rc" 0
 [ $rc -eq 0 ] || sed 's/^/# /' plan.out
 status 0 "is packed" ib-pack -C study --key me.pem -o a.tar
 like "the screen counts what is withheld" "$(cat "$T/.out")" "3 withheld"
+like "and names a pattern that matches nothing" "$(cat "$T/.err")" "workload/nothing"
 status 0 "and holds" ib-verify --trust me.pub.pem a.tar
 tar tf a.tar > names
 ok "what is withheld is not in it" sh -c '! grep -q -e private.txt -e raw.bin names'
