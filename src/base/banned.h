@@ -7,6 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* clang's fortified headers make macros of these, which cannot be poisoned */
+#undef sprintf
+#undef vsprintf
 #pragma GCC poison strcpy strcat strncpy strncat sprintf vsprintf gets atoi atol atoll system popen tmpnam mktemp strtok
 
 #endif

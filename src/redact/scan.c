@@ -126,7 +126,7 @@ static size_t value_start(const struct ib_text *t, size_t at, size_t n)
 static bool match_assignment(const struct ib_text *t, size_t at, size_t n, unsigned flags, struct ib_hit *ret)
 {
 	bool strict = flags & IB_SCAN_STRICT;
-	size_t i = value_start(t, at, n), max = strict ? 1u << 20 : 1024, scheme, len;
+	size_t i = value_start(t, at, n), max = strict ? 1u << 20 : 256, scheme, len;
 
 	if (!i || !(strict ? ib_name_secret(t->s + at, n) : ib_name_secret_sure(t->s + at, n)))
 		return false;
