@@ -152,7 +152,7 @@ static void test_root_statuses_are_no_values(void)
 	ib_root_set_fact(r, "/ten", (struct ib_fact){IB_FACT_DENIED, EACCES});
 	CU_ASSERT_EQUAL(ib_root_read(r, "/ten", &b).status, IB_FACT_DENIED);
 	for (int i = IB_FACT_OK; i <= IB_FACT_ERROR; i++)
-		CU_ASSERT_EQUAL(ib_fact_parse(ib_fact_name((enum ib_fact_status)i)), i);
+		CU_ASSERT_EQUAL((int)ib_fact_parse(ib_fact_name((enum ib_fact_status)i)), i);
 	scratch_clear(&s);
 }
 
