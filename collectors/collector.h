@@ -3,7 +3,6 @@
 #ifndef IB_COLLECTORS_COLLECTOR_H
 #define IB_COLLECTORS_COLLECTOR_H
 
-#include <jansson.h>
 #include <stdbool.h>
 
 #include "base/ctx.h"

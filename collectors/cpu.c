@@ -32,22 +32,22 @@ static const char *const fields[][2] = {
 	{"CPU Family", "family"},
 };
 
-/* "key<blanks>: value" -> our key's place in fields, or -1. */
-static int parse_line(const char *line, size_t n, const char **ret_value, size_t *ret_n)
+/* "key<blanks>: value" -> our key, or NULL. */
+static const char *parse_line(const char *line, size_t n, const char **ret_value, size_t *ret_n)
 {
 	const char *colon = memchr(line, ':', n);
 	size_t key_n = colon ? (size_t)(colon - line) : 0;
 
 	if (!colon)
-		return -1;
+		return NULL;
 	while (key_n && (line[key_n - 1] == ' ' || line[key_n - 1] == '\t'))
 		key_n--;
 	*ret_value = colon + 1 + (colon + 1 < line + n && colon[1] == ' ');
 	*ret_n = (size_t)(line + n - *ret_value);
 	for (size_t i = 0; i < IB_LEN(fields); i++)
 		if (strlen(fields[i][0]) == key_n && memcmp(fields[i][0], line, key_n) == 0)
-			return (int)i;
-	return -1;
+			return fields[i][1];
+	return NULL;
 }
 
 static bool is_key(const char *line, size_t n, const char *key)
@@ -99,12 +99,12 @@ static void cpuinfo_line(json_t *out, json_t *model, const char *line, size_t n)
 {
 	const char *value = "";
 	size_t value_n = 0;
-	int at = parse_line(line, n, &value, &value_n);
+	const char *key = parse_line(line, n, &value, &value_n);
 
-	if (at >= 0) {
+	if (key) {
 		ib_auto_free char *text = ib_strndup(value, value_n);
 
-		ib_json_set_str(model, fields[at][1], text);
+		ib_json_set_str(model, key, text);
 	} else if ((is_key(line, n, "flags") || is_key(line, n, "Features")) && !json_object_get(json_object_get(out, "data"), "flags")) {
 		ib_leaf(out, "flags", flags_of(value, value_n));
 	}
@@ -192,8 +192,8 @@ static int collect(struct ib_ctx *ctx, json_t *out, struct ib_err *err)
 	return 0;
 }
 
-static const char *const reads[] = {"/proc/cpuinfo", CPU "/online", CPU "/present", CPU "/isolated", CPU "/nohz_full", CPU "/smt/*", CPU "/cpuidle/current_driver",
-	CPU "/cpu0/cpufreq/*", CPU "/cpufreq", CPU "/cpufreq/**", CPU "/intel_pstate/no_turbo", NULL};
+static const char *const reads[] = {"/proc/cpuinfo", CPU "/online", CPU "/present", CPU "/isolated", CPU "/nohz_full", CPU "/smt/*",
+	CPU "/cpuidle/current_driver", CPU "/cpu0/cpufreq/*", CPU "/cpufreq", CPU "/cpufreq/**", CPU "/intel_pstate/no_turbo", NULL};
 
 const struct ib_collector ib_collector_cpu = {
 	.name = "cpu",

@@ -47,8 +47,8 @@ static void name(struct ib_ctx *ctx, json_t *out)
 /* Parameters that name this machine, its network or its disks rather than describe it. */
 static bool identity(const char *key, size_t n)
 {
-	static const char *const keys[] = {"ip", "nfsroot", "nfsaddrs", "hostname", "systemd.hostname", "ds", "BOOTIF", "netroot", "iscsi_initiator", "rd.iscsi.initiator",
-		"systemd.machine_id", "cloud-config-url", "inst.ks", "ks", "url", "autoinstall", NULL};
+	static const char *const keys[] = {"ip", "nfsroot", "nfsaddrs", "hostname", "systemd.hostname", "ds", "BOOTIF", "netroot",
+		"iscsi_initiator", "rd.iscsi.initiator", "systemd.machine_id", "cloud-config-url", "inst.ks", "ks", "url", "autoinstall", NULL};
 
 	for (size_t i = 0; keys[i]; i++)
 		if (strlen(keys[i]) == n && memcmp(keys[i], key, n) == 0)

@@ -56,7 +56,8 @@ static json_t *ask_libc(struct ib_ctx *ctx, void *arg)
 
 static int collect(struct ib_ctx *ctx, json_t *out, struct ib_err *err)
 {
-	static const char *const evidence[][2] = {{"/.dockerenv", "dockerenv"}, {"/run/.containerenv", "containerenv"}, {"/run/systemd/container", "systemd_container"}};
+	static const char *const evidence[][2] = {{"/.dockerenv", "dockerenv"}, {"/run/.containerenv", "containerenv"},
+		{"/run/systemd/container", "systemd_container"}};
 	json_t *libc, *list = ib_json_array();
 
 	(void)err;
@@ -74,7 +75,8 @@ static int collect(struct ib_ctx *ctx, json_t *out, struct ib_err *err)
 	return 0;
 }
 
-static const char *const reads[] = {"/etc/os-release", "/usr/lib/os-release", "/.dockerenv", "/run/.containerenv", "/run/systemd/container", "gnu_get_libc_version(3)", NULL};
+static const char *const reads[] = {"/etc/os-release", "/usr/lib/os-release", "/.dockerenv", "/run/.containerenv", "/run/systemd/container",
+	"gnu_get_libc_version(3)", NULL};
 
 const struct ib_collector ib_collector_os = {
 	.name = "os",

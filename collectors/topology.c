@@ -73,9 +73,9 @@ static void clean_environment(void)
 /* Keeps only those attributes that describe a kind of machine: not its name, serial numbers, addresses or our process. */
 static void strip_infos(hwloc_obj_t obj)
 {
-	static const char *const kept[] = {"Architecture", "Backend", "CPUFamilyNumber", "CPUModel", "CPUModelNumber", "CPURevision", "CPUStepping", "CPUType", "CPUVendor",
-		"CoreType", "DMIBIOSDate", "DMIBIOSVendor", "DMIBIOSVersion", "DMIBoardName", "DMIBoardVendor", "DMIProductName", "DMISysVendor", "Inclusive",
-		"MemoryTier", "MemoryMode", "PlatformModel", "PlatformName", "Type", NULL};
+	static const char *const kept[] = {"Architecture", "Backend", "CPUFamilyNumber", "CPUModel", "CPUModelNumber", "CPURevision", "CPUStepping",
+		"CPUType", "CPUVendor", "CoreType", "DMIBIOSDate", "DMIBIOSVendor", "DMIBIOSVersion", "DMIBoardName", "DMIBoardVendor", "DMIProductName", "DMISysVendor",
+		"Inclusive", "MemoryTier", "MemoryMode", "PlatformModel", "PlatformName", "Type", NULL};
 	unsigned n = 0;
 
 	for (unsigned i = 0; i < obj->infos_count; i++) {
@@ -220,7 +220,8 @@ static int collect(struct ib_ctx *ctx, json_t *out, struct ib_err *err)
 	return known ? r : ib_answer_run(ctx, &job, out, err);
 }
 
-static const char *const reads[] = {"hwloc", "/sys/devices/system/**", "/sys/class/dmi/id/**", "/proc/cpuinfo", "/proc/meminfo", "/proc/self/**", "/proc/mounts", NULL};
+static const char *const reads[] = {"hwloc", "/sys/devices/system/**", "/sys/class/dmi/id/**", "/proc/cpuinfo", "/proc/meminfo", "/proc/self/**",
+	"/proc/mounts", NULL};
 
 const struct ib_collector ib_collector_topology = {
 	.name = "topology",

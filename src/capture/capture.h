@@ -3,7 +3,6 @@
 #ifndef IB_CAPTURE_CAPTURE_H
 #define IB_CAPTURE_CAPTURE_H
 
-#include <jansson.h>
 #include <stdbool.h>
 
 #include "base/buf.h"

@@ -28,9 +28,14 @@ static const struct ib_opt opts[] = {
 	{.id = OPT_JSON, .name = "json", .help = "print JSON (a capture always is)"},
 	{0},
 };
-static const char *const synopsis[] = {"[--only NAMES | --skip NAMES] [--root DIR] [--record DIR] [-o FILE | --store STUDY]", "--list [--json]", NULL};
-static const char *const exits[] = {"0  the capture is made (a failed collector is noted in it)", "2  wrong command line, or FILE exists",
-	"3  the system said no, or the capture would hold a secret", NULL};
+static const char *const synopsis[] = {"[--only NAMES | --skip NAMES] [-o FILE | --store STUDY]", "{--root DIR | --record DIR} [OPTION...]", "--list [--json]", NULL};
+static const char *const exits[] = {
+	"0  the capture is made (a failed collector is noted in it)",
+	"2  wrong command line, or FILE exists",
+	"3  the system said no, or the capture would hold a secret",
+	"4  ib-replay.json of the recorded root is no JSON",
+	NULL,
+};
 static const struct ib_tool tool = {
 	.name = "ib-capture",
 	.summary = "Describes this machine and its software at an instant, without secrets.",
