@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 #include "base/auto.h"
@@ -40,7 +41,7 @@ static int run_tool(const struct ib_ctx *ctx, struct ib_study *study, struct ib_
 	char arg0[] = "--store";
 	char *argv[] = {tool, arg0, study->path, NULL};
 	ib_auto_fd int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-	ib_auto_fd int file = open(study->path, O_TMPFILE | O_RDWR | O_CLOEXEC, 0600);
+	ib_auto_fd int file = memfd_create("ib-capture", MFD_CLOEXEC);
 	struct ib_child_spec spec = {
 		.argv = argv, .env = ctx->env, .stdin_fd = null, .stdout_fd = file, .stderr_fd = null, .timeout_ns = CAPTURE_LIMIT_NS, .grace_ns = IB_NS};
 	int r;
