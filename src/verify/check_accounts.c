@@ -14,6 +14,21 @@ static bool safe_id(const char *id)
 	return n > 0 && n <= 160 && id[0] != '.' && id[0] != '-' && strspn(id, allowed) == n;
 }
 
+/* Each seal, also one that more entries follow, counts the runs that were started before it: a run taken out since shows here. */
+static void earlier_seals(const struct ib_check *self, const struct ib_study_view *v, struct ib_findings *f)
+{
+	int64_t started = 0;
+
+	for (size_t i = 0; i < v->n_entries && !v->entries[i].why; i++) {
+		const struct ib_entry *e = &v->entries[i].e;
+
+		started += e->kind == IB_ENTRY_START;
+		if (e->kind == IB_ENTRY_SEAL && e->runs.started != started)
+			ib_check_fail(self, f, IB_E_LEDGER, "ledger.jsonl", "line %lld: this seal counts %lld started runs, and the ledger before it %lld",
+				      (long long)e->seq, (long long)e->runs.started, (long long)started);
+	}
+}
+
 static void run(const struct ib_check *self, const struct ib_study_view *v, struct ib_findings *f)
 {
 	size_t before = f->n;
@@ -23,6 +38,7 @@ static void run(const struct ib_check *self, const struct ib_study_view *v, stru
 		return;
 	}
 	ib_check_problems(self, v, f);
+	earlier_seals(self, v, f);
 	for (size_t i = 0; i < v->n_ledger_runs; i++) {
 		const struct ib_study_run *r = &v->runs[i];
 

@@ -60,7 +60,9 @@ static void one_run(const struct ib_check *self, const struct ib_study_view *v, 
 		text(&c, "state", ib_state_name(r->finish->e.state), ib_state_name(r->record.state));
 	if (contract) {
 		text(&c, "study", contract->study, r->record.study);
-		text(&c, "contract_sha256", contract->json_sha256, r->record.contract_sha256);
+		/* a run that is no plan's (it has no cell) follows no contract; S11 says that it was not planned */
+		if (start->cell || *r->record.contract_sha256)
+			text(&c, "contract_sha256", contract->json_sha256, r->record.contract_sha256);
 	}
 }
 
