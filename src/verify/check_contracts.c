@@ -89,7 +89,10 @@ static void current(const struct ib_check *self, const struct ib_study_view *v, 
 	for (size_t i = 0; i < v->n_registrations; i++)
 		if (strcmp(v->registrations[i]->e.source_sha256, yaml->sha256) == 0)
 			return;
-	ib_check_fail(self, f, IB_E_BINDING, "contract.yaml", "the contract was changed after it was registered: it is none of those in the ledger");
+	if (v->n_registrations && *v->registrations[0]->e.source_sha256)
+		ib_check_fail(self, f, IB_E_BINDING, "contract.yaml", "the contract was changed after it was registered: it is none of those in the ledger");
+	else
+		ib_check_fail(self, f, IB_E_BINDING, "contract.yaml", "the ledger knows no contract: these runs were made without one; move this file away");
 }
 
 static void run(const struct ib_check *self, const struct ib_study_view *v, struct ib_findings *f)
