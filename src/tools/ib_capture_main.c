@@ -28,7 +28,12 @@ static const struct ib_opt opts[] = {
 	{.id = OPT_JSON, .name = "json", .help = "print JSON (a capture always is)"},
 	{0},
 };
-static const char *const synopsis[] = {"[--only NAMES | --skip NAMES] [-o FILE | --store STUDY]", "{--root DIR | --record DIR} [OPTION...]", "--list [--json]", NULL};
+static const char *const synopsis[] = {
+	"[--only NAMES | --skip NAMES] [-o FILE | --store STUDY]",
+	"{--root DIR | --record DIR} [OPTION...]",
+	"--list [--json]",
+	NULL,
+};
 static const char *const exits[] = {
 	"0  the capture is made (a failed collector is noted in it)",
 	"2  wrong command line, or FILE exists",
