@@ -111,10 +111,11 @@ static bool match_prefix(const struct ib_text *t, size_t at, struct ib_hit *ret)
 
 	for (size_t i = 0; i < IB_LEN(prefixes); i++) {
 		const struct prefix *p = &prefixes[i];
-		size_t head = strlen(p->prefix), n;
+		size_t head, n;
 
 		if (t->s[at] != p->prefix[0] || !ib_scan_at(t, at, p->prefix) || (p->whole && broken))
 			continue;
+		head = strlen(p->prefix);
 		n = ib_scan_run(t, at + head, p->alphabet, p->max + 1);
 		if (n < p->min || n > p->max || (p->mixed && !looks_made(t->s + at + head, n)))
 			continue;
