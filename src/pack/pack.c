@@ -160,7 +160,11 @@ static int load_key(const struct ib_ctx *ctx, const char *path, struct ib_privke
 	if (st->st_mode & (S_IRGRP | S_IROTH))
 		ib_log(ctx, IB_LOG_WARNING, "key '%s' can be read by others; 'chmod 600 %s' keeps it yours", path, path);
 	r = ib_read_all(fd, path, &b, err);
-	return r < 0 ? r : ib_privkey_from_pem(ib_buf_str(&b), b.len, path, ret, err);
+	if (r == 0)
+		r = ib_privkey_from_pem(ib_buf_str(&b), b.len, path, ret, err);
+	if (r == IB_E_KEY) /* the wrong key is wrong use, not evidence that fails */
+		err->code = IB_E_USAGE;
+	return r == IB_E_KEY ? IB_E_USAGE : r;
 }
 
 /* The first failing E finding, but for those of the check named except (may be NULL), as an error. */

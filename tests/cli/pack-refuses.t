@@ -15,7 +15,7 @@ like "the message names both ways" "$(cat "$T/.err")" "--new-key.*--unsigned"
 status 2 "key and unsigned" ib-pack -C study --key me.pem --unsigned -o out/x.tar
 status 2 "another ending" ib-pack -C study --key me.pem -o out/x.tgz
 status 2 "no such key" ib-pack -C study --key none.pem -o out/x.tar
-status 1 "a file that is no key" ib-pack -C study --key me.pub.pem -o out/x.tar
+status 2 "a file that is no key" ib-pack -C study --key me.pub.pem -o out/x.tar
 status 2 "an unknown option" ib-pack --kye me.pem
 like "the nearest one is named" "$(cat "$T/.err")" "--key"
 status 2 "no study" ib-pack -C out --key me.pem -o x.tar
@@ -27,7 +27,7 @@ openssl genpkey -algorithm ed25519 -aes256 -pass pass:x -out locked.pem 2> /dev/
 status 3 "a key with a passphrase" ib-pack -C study --key locked.pem -o out/x.tar < /dev/null
 like "which it cannot ask for" "$(cat "$T/.err")" "passphrase"
 openssl genpkey -algorithm RSA -pkeyopt rsa_keygen_bits:2048 -out rsa.pem 2> /dev/null
-status 1 "an RSA key" ib-pack -C study --key rsa.pem -o out/x.tar
+status 2 "an RSA key" ib-pack -C study --key rsa.pem -o out/x.tar
 cp me.pem study/oops.pem
 status 2 "a private key in the study" pack
 like "is found as a secret, by file and line" "$(cat "$T/.err")" "oops.pem' line 1"
@@ -68,6 +68,11 @@ status 4 "a pipe" pack
 rm study/analysis/fifo
 truncate -s 8G study/analysis/big && status 4 "a file of 8 GiB" pack && like "may be withheld" "$(cat "$T/.err")" "withhold"
 rm -f study/analysis/big
+
+mkdir Bad.Name
+ib-run -C Bad.Name --no-capture -- true > /dev/null 2>&1
+status 4 "a study whose name does not fit" pack Bad.Name
+like "named, with a way out" "$(cat "$T/.err")" "'Bad.Name' does not fit.*study:"
 
 # secrets
 make_study leak
