@@ -12,7 +12,7 @@
 enum { OPT_TRUST = 1, OPT_FINGERPRINT, OPT_UNSIGNED_OK, OPT_STRICT, OPT_EXPECT_HEAD, OPT_SHOW, OPT_JSON, OPT_QUIET };
 
 static const struct ib_opt options[] = {
-	{.id = OPT_TRUST, .letter = 't', .name = "trust", .metavar = "FILE", .help = "trust the public keys in FILE ('-': standard input)"},
+	{.id = OPT_TRUST, .letter = 't', .name = "trust", .metavar = "FILE", .help = "trust the public keys in FILE ('-': stdin)"},
 	{.id = OPT_FINGERPRINT, .letter = 'f', .name = "fingerprint", .metavar = "SHA256:...", .help = "trust the key of this fingerprint"},
 	{.id = OPT_UNSIGNED_OK, .name = "unsigned-ok", .help = "do not require a trusted signature"},
 	{.id = OPT_EXPECT_HEAD, .name = "expect-head", .metavar = "SHA256", .help = "require that the ledger ends with this entry"},

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The installed interface of libibtools over ib_verify_path(). */
-#include "ib/verify.h"
+#include <ib/verify.h>
 
 #include <stdio.h>
 #include <stdlib.h>
