@@ -35,21 +35,11 @@ static void number(const struct compare *c, const char *key, int64_t expected, i
 	text(c, key, want, got);
 }
 
-/* The contract that was in force when line seq was written. */
-static const struct ib_entry *contract_at(const struct ib_study_view *v, int64_t seq)
-{
-	const struct ib_entry *last = NULL;
-
-	for (size_t i = 0; i < v->n_registrations && v->registrations[i]->e.seq < seq; i++)
-		last = &v->registrations[i]->e;
-	return last;
-}
-
 static void one_run(const struct ib_check *self, const struct ib_study_view *v, const struct ib_study_run *r, struct ib_findings *f)
 {
 	ib_auto_free char *path = ib_run_path(r, "record.json");
 	const struct compare c = {.self = self, .f = f, .path = path};
-	const struct ib_entry *start = &r->start->e, *contract = contract_at(v, start->seq);
+	const struct ib_entry *start = &r->start->e, *contract = ib_study_contract_at(v, start->seq, NULL);
 
 	text(&c, "run_id", r->id, r->record.run_id);
 	text(&c, "group", start->group, r->record.group);

@@ -4,7 +4,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/auto.h"
 #include "base/str.h"
 #include "verify/check.h"
 
@@ -14,8 +13,6 @@ static void number(const struct ib_check *self, const char *path, const char *ke
 	struct ib_finding *one;
 	char want[32], got[32];
 
-	if (reread == IB_NOT_IN_FILE && recorded == IB_NONE)
-		return;
 	if (reread == recorded)
 		return;
 	snprintf(want, sizeof(want), "%" PRId64, reread);
@@ -23,7 +20,37 @@ static void number(const struct ib_check *self, const char *path, const char *ke
 	one = ib_check_fail(self, f, IB_OK, path, "the record's count of '%s' is not what the client's own files say", key);
 	if (!one->where)
 		one->where = ib_asprintf("requests.%s", key);
-	ib_finding_values(one, reread == IB_NOT_IN_FILE ? "null" : want, recorded == IB_NONE ? "null" : got);
+	ib_finding_values(one, reread == IB_NONE ? "null" : want, recorded == IB_NONE ? "null" : got);
+}
+
+/* A sum is unknown once a part of it is. */
+static void add(int64_t *sum, int64_t part)
+{
+	if (part == IB_NOT_IN_FILE || *sum == IB_NONE)
+		*sum = IB_NONE;
+	else
+		*sum += part;
+}
+
+static void compare(const struct ib_check *self, const struct ib_study_run *r, struct ib_findings *f)
+{
+	const struct ib_record_requests *rec = &r->record.requests;
+	struct ib_record_requests sum = {0};
+
+	for (size_t i = 0; i < r->results.n; i++) {
+		const struct ib_result *res = &r->results.v[i];
+
+		add(&sum.attempted, res->requests.attempted);
+		add(&sum.succeeded, res->requests.succeeded);
+		add(&sum.failed, res->requests.failed);
+		add(&sum.timed_out, res->requests.timed_out);
+		add(&sum.output_tokens, res->output_tokens);
+	}
+	number(self, r->doc.path, "attempted", rec->attempted, sum.attempted, f);
+	number(self, r->doc.path, "succeeded", rec->succeeded, sum.succeeded, f);
+	number(self, r->doc.path, "failed", rec->failed, sum.failed, f);
+	number(self, r->doc.path, "timed_out", rec->timed_out, sum.timed_out, f);
+	number(self, r->doc.path, "output_tokens", rec->output_tokens, sum.output_tokens, f);
 }
 
 static bool has_output(const struct ib_study_view *v, const struct ib_study_run *r)
@@ -43,29 +70,22 @@ static bool says_truncated(const struct ib_record *r)
 	return false;
 }
 
-static void one_run(const struct ib_check *self, const struct ib_study_view *v, const struct ib_study_run *r, struct ib_findings *f)
+static void torn(const struct ib_check *self, const struct ib_study_run *r, struct ib_findings *f)
 {
-	const struct ib_record_requests *rec = &r->record.requests;
-	const struct ib_result *res = r->results.v;
-
 	for (size_t i = 0; i < r->torn_results.n; i++)
-		if (says_truncated(&r->record))
+		if (says_truncated(&r->record) && !r->record.requests.client)
 			ib_check_skip(self, f, r->doc.path, "the client's result is torn, as the record says");
 		else
 			ib_check_fail(self, f, IB_OK, r->doc.path, "a client's result cannot be read: %s", r->torn_results.v[i]);
-	if (r->results.n == 0 && rec->client && has_output(v, r))
+}
+
+static void one_run(const struct ib_check *self, const struct ib_study_view *v, const struct ib_study_run *r, struct ib_findings *f)
+{
+	torn(self, r, f);
+	if (r->results.n && r->record.requests.client)
+		compare(self, r, f);
+	else if (r->record.requests.client && has_output(v, r))
 		ib_check_skip(self, f, r->doc.path, "the client's result was not re-read: too large, withheld or of an unknown version");
-	if (r->results.n == 0 || !rec->client)
-		return;
-	if (r->results.n > 1) {
-		ib_check_skip(self, f, r->doc.path, "the run wrote several results: which one the record counts is not said");
-		return;
-	}
-	number(self, r->doc.path, "attempted", rec->attempted, res->requests.attempted, f);
-	number(self, r->doc.path, "succeeded", rec->succeeded, res->requests.succeeded, f);
-	number(self, r->doc.path, "failed", rec->failed, res->requests.failed, f);
-	number(self, r->doc.path, "timed_out", rec->timed_out, res->requests.timed_out, f);
-	number(self, r->doc.path, "output_tokens", rec->output_tokens, res->output_tokens, f);
 }
 
 static void run(const struct ib_check *self, const struct ib_study_view *v, struct ib_findings *f)

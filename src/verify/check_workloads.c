@@ -5,10 +5,10 @@
 #include "base/str.h"
 #include "verify/check.h"
 
-/* The digest that the contract in force gives the workload called name, or NULL. */
-static const char *contracted(const struct ib_study_view *v, const char *name)
+/* The digest that a contract gives the workload called name, or NULL. */
+static const char *contracted(const json_t *contract, const char *name)
 {
-	const json_t *list = json_object_get(v->contract, "workloads");
+	const json_t *list = json_object_get(contract, "workloads");
 
 	for (size_t i = 0; i < json_array_size(list); i++) {
 		const json_t *one = json_array_get(list, i);
@@ -23,10 +23,13 @@ static const char *contracted(const struct ib_study_view *v, const char *name)
 static void one_workload(const struct ib_check *self, const struct ib_study_view *v, const struct ib_study_run *r, const struct ib_record_workload *w,
 			 struct ib_findings *f)
 {
-	const char *want = contracted(v, w->name);
 	bool measured = r->record.state != IB_STATE_REFUSED;
+	const json_t *contract = NULL;
+	const char *want;
 
-	if (want && v->n_registrations == 1 && *w->expected_sha256 && strcmp(want, w->expected_sha256) != 0)
+	(void)ib_study_contract_at(v, r->start->e.seq, &contract);
+	want = contracted(contract, w->name);
+	if (want && *w->expected_sha256 && strcmp(want, w->expected_sha256) != 0)
 		ib_finding_values(ib_check_fail(self, f, IB_E_BINDING, r->doc.path, "workload '%s' is not held against the contract's digest", w->name), want,
 				  w->expected_sha256);
 	if (measured && *w->expected_sha256 && strcmp(w->expected_sha256, w->sha256) != 0)

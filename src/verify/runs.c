@@ -285,6 +285,25 @@ static void set_state(struct ib_study_run *run)
 	}
 }
 
+static const json_t *contract_document(const struct ib_study_view *v, const struct ib_entry *e)
+{
+	for (size_t i = 0; *e->json_sha256 && i < v->n_contracts; i++)
+		if (strcmp(v->contracts[i].sha256, e->json_sha256) == 0)
+			return v->contracts[i].json;
+	return NULL;
+}
+
+const struct ib_entry *ib_study_contract_at(const struct ib_study_view *v, int64_t seq, const json_t **ret_json)
+{
+	const struct ib_entry *last = NULL;
+
+	for (size_t i = 0; i < v->n_registrations && v->registrations[i]->e.seq < seq; i++)
+		last = &v->registrations[i]->e;
+	if (ret_json)
+		*ret_json = last ? contract_document(v, last) : NULL;
+	return last;
+}
+
 void ib_study_view_end(struct ib_study_view *v)
 {
 	if (v->n_files > 1)
@@ -295,9 +314,7 @@ void ib_study_view_end(struct ib_study_view *v)
 		set_state(&v->runs[i]);
 	for (size_t i = 0; i < v->n_runs; i++)
 		drop_foreign_results(v, &v->runs[i]);
-	for (size_t i = 0; v->contract_entry && i < v->n_contracts; i++)
-		if (*v->contract_entry->e.json_sha256 && strcmp(v->contracts[i].sha256, v->contract_entry->e.json_sha256) == 0)
-			v->contract = v->contracts[i].json;
+	v->contract = v->contract_entry ? contract_document(v, &v->contract_entry->e) : NULL;
 }
 
 void ib_study_count(const struct ib_study_view *v, struct ib_run_counts *ret)

@@ -104,6 +104,8 @@ const struct ib_study_file *ib_study_find_file(const struct ib_study_view *v, co
 struct ib_study_run *ib_study_find_run(const struct ib_study_view *v, const char *id);
 /* Counts re-derived from the ledger, the records and the contract's plan. planned equals started without a plan. */
 void ib_study_count(const struct ib_study_view *v, struct ib_run_counts *ret);
+/* The registration that was in force when line seq of the ledger was written, or NULL; *ret_json (may be NULL) gets its document, or NULL. */
+const struct ib_entry *ib_study_contract_at(const struct ib_study_view *v, int64_t seq, const json_t **ret_json);
 /* Is this path declared in the withheld.json of a sealed study? Returns its declared digest, or NULL. */
 const char *ib_study_withheld(const struct ib_study_view *v, const char *path);
 
