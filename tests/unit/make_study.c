@@ -132,12 +132,12 @@ static void capture(struct maker *m)
 	put(m->fd, path, text, strlen(text), NULL);
 }
 
-static void requests(struct ib_buf *b)
+static void requests(struct ib_buf *b, int64_t n)
 {
 	ib_buf_adds(b, "{\"schema\":\"urn:ibtools:requests:v1\",\"client\":{\"name\":\"ib-load\",\"version\":\"0.1\"},\"converter\":null,\"origin_at\":null,"
 		       "\"window\":{\"start_ns\":0,\"end_ns\":3000000000},\"complete\":true,\"synthetic\":true,\"endpoint\":null,\"workload\":null,"
 		       "\"args\":{\"num_prompts\":24,\"num_warmups\":0,\"max_concurrency\":1}}\n");
-	for (int64_t i = 0; i < REQUESTS; i++)
+	for (int64_t i = 0; i < n; i++)
 		ib_buf_addf(b,
 			    "{\"index\":%" PRId64 ",\"warmup\":false,\"start_ns\":%" PRId64 ",\"queue_ns\":0,\"ttft_ns\":%" PRId64 ","
 			    "\"itl_ns\":[800000,800000],\"e2e_ns\":%" PRId64 ","
@@ -166,6 +166,27 @@ static void workload(struct maker *m, struct ib_record *r, bool wrong)
 	w->status = wrong ? IB_WORKLOAD_MISMATCH : IB_WORKLOAD_OK;
 }
 
+static void count_requests(const struct maker *m, struct ib_record *r, bool first)
+{
+	struct ib_record_requests *q = &r->requests;
+	int64_t n = first && m->spec->cut_off ? 10 : m->spec->two_results ? 2 * REQUESTS : REQUESTS;
+
+	q->attempted = n;
+	q->succeeded = n + (first && m->spec->wrong_requests);
+	q->failed = q->timed_out = 0;
+	q->output_tokens = 3 * n;
+	if (first && m->spec->cut_off)
+		r->state = IB_STATE_INTERRUPTED;
+	if (first && (m->spec->torn || m->spec->torn_counted))
+		ib_record_fail(r, "truncated_output");
+	if (!first || !m->spec->torn) {
+		q->client = ib_strdup("ib-requests");
+		q->schema_id = ib_strdup("urn:ibtools:requests:v1");
+		return;
+	}
+	q->attempted = q->succeeded = q->failed = q->timed_out = q->output_tokens = IB_NONE;
+}
+
 static void fill(struct maker *m, struct ib_record *r, const char *id, size_t i)
 {
 	bool first = i == 0;
@@ -184,12 +205,7 @@ static void fill(struct maker *m, struct ib_record *r, const char *id, size_t i)
 	r->time.monotonic_ns = r->time.finished_ns - r->time.started_ns;
 	r->cache.condition = ib_strdup("reset");
 	r->cache.evidence = first && m->spec->contradicted ? IB_CONTRADICTED : IB_CONFIRMED;
-	r->requests.client = ib_strdup("ib-requests");
-	r->requests.schema_id = ib_strdup("urn:ibtools:requests:v1");
-	r->requests.attempted = REQUESTS;
-	r->requests.succeeded = REQUESTS + (first && m->spec->wrong_requests);
-	r->requests.failed = r->requests.timed_out = 0;
-	r->requests.output_tokens = 3 * REQUESTS;
+	count_requests(m, r, first);
 	r->synthetic = 1;
 	if (!m->spec->ad_hoc)
 		workload(m, r, first && m->spec->wrong_workload);
@@ -214,9 +230,12 @@ static void one_run(struct maker *m, size_t i)
 	append(m, &start);
 	ib_record_init(&r);
 	fill(m, &r, id, i);
+	finish.state = r.state;
 	m->now += 5000000;
-	requests(&out);
-	file_of_run(m, &r, id, "output/requests.jsonl", out.data, out.len);
+	requests(&out, i == 0 && m->spec->cut_off ? 10 : REQUESTS);
+	file_of_run(m, &r, id, "output/requests.jsonl", out.data, r.requests.attempted == IB_NONE || (i == 0 && m->spec->torn_counted) ? out.len - 20 : out.len);
+	if (m->spec->two_results)
+		file_of_run(m, &r, id, "output/second.jsonl", out.data, out.len);
 	file_of_run(m, &r, id, "stderr.log", "", 0);
 	file_of_run(m, &r, id, "stdout.log", log, strlen(log));
 	j = ib_record_to_json(&r);

@@ -17,6 +17,10 @@ struct study_spec {
 	bool wrong_counts; /* in the seal */
 	bool wrong_requests; /* the record of the first run counts one success more than its client */
 	bool wrong_workload; /* the first run was measured with another workload */
+	bool two_results;    /* every run writes its result twice, and its record counts both */
+	bool torn;           /* the first run failed and left half a result, as its record says */
+	bool torn_counted;   /* the same, but its record counts requests */
+	bool cut_off;        /* the first run was interrupted: of 24 requests asked for, 10 are in its result */
 };
 
 /* Writes the study below dir, which must exist and be empty. Exits the process on an I/O error: this is a test tool. */

@@ -15,7 +15,8 @@ int main(int argc, char **argv)
 	} flags[] = {
 		{"ad_hoc", &s.ad_hoc},         {"sealed", &s.sealed},   {"overlapping", &s.overlapping},   {"contradicted", &s.contradicted},
 		{"unfinished", &s.unfinished}, {"adopted", &s.adopted}, {"wrong_counts", &s.wrong_counts}, {"wrong_requests", &s.wrong_requests},
-		{"wrong_workload", &s.wrong_workload},
+		{"wrong_workload", &s.wrong_workload}, {"two_results", &s.two_results}, {"torn", &s.torn}, {"torn_counted", &s.torn_counted},
+		{"cut_off", &s.cut_off},
 	};
 
 	if (argc == 4 && strcmp(argv[1], "--rechain") == 0) {

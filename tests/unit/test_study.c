@@ -444,6 +444,33 @@ static void test_study_record_must_match_client(void)
 	end(f);
 }
 
+/* Evidence of a run that went wrong is evidence: what its record says truly is no fault. */
+static void test_study_honest_failures_hold(void)
+{
+	const struct study_spec specs[] = {{.runs = 2, .two_results = true}, {.runs = 2, .torn = true}, {.runs = 2, .cut_off = true}};
+
+	for (size_t i = 0; i < IB_LEN(specs); i++) {
+		struct fixture *f = begin(&specs[i]);
+
+		verify(f);
+		CU_ASSERT_EQUAL(f->v.exit, 0);
+		CU_ASSERT_EQUAL(failures(f), i == 2); /* of the third, the plan was not carried out: a warning */
+		CU_ASSERT_EQUAL(f->v.study.runs[0].results.n, i == 0 ? 2 : i == 1 ? 0 : 1);
+		end(f);
+	}
+}
+
+static void test_study_counts_from_a_torn_result_are_found(void)
+{
+	const struct study_spec spec = {.runs = 2, .torn_counted = true};
+	struct fixture *f = begin(&spec);
+
+	verify(f);
+	CU_ASSERT(found(f, "S16", IB_OK, of_run(0, "record.json")));
+	CU_ASSERT_EQUAL(f->v.exit, 1);
+	end(f);
+}
+
 static void test_study_other_workload_is_found(void)
 {
 	const struct study_spec spec = {.runs = 2, .wrong_workload = true};
@@ -685,6 +712,8 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_study_cut_tail_is_not_anchored),
 	IB_TEST(test_study_seal_must_add_up),
 	IB_TEST(test_study_record_must_match_client),
+	IB_TEST(test_study_honest_failures_hold),
+	IB_TEST(test_study_counts_from_a_torn_result_are_found),
 	IB_TEST(test_study_other_workload_is_found),
 	IB_TEST(test_study_warnings_change_exit_only_when_strict),
 	IB_TEST(test_study_running_is_not_abandoned),
