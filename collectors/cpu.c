@@ -110,34 +110,56 @@ static void cpuinfo_line(json_t *out, json_t *model, const char *line, size_t n)
 	}
 }
 
+struct parser {
+	json_t *models, *model;
+	bool in_processor; /* behind a "processor" line, before the next blank one */
+};
+
+static void flush(struct parser *p)
+{
+	if (json_object_size(p->model))
+		count_model(p->models, p->model);
+	json_object_clear(p->model);
+}
+
+/* A processor's lines start at its number and end at a blank line. What stands before belongs to the first, what stands behind the
+ * last describes the board (with its serial number, on some): it counts only where no processor had lines of its own. */
+static void parse_cpuinfo(json_t *out, struct parser *p, const char *text)
+{
+	for (const char *line = text; *line;) {
+		size_t n = strcspn(line, "\n");
+
+		if (n == 0 && p->in_processor) {
+			flush(p);
+			p->in_processor = false;
+		} else if (is_key(line, n, "processor")) {
+			if (p->in_processor)
+				flush(p);
+			p->in_processor = true;
+		}
+		cpuinfo_line(out, p->model, line, n);
+		line += n + (line[n] == '\n');
+	}
+	if (p->in_processor || !json_array_size(p->models))
+		flush(p);
+}
+
 static void cpuinfo(struct ib_ctx *ctx, json_t *out)
 {
 	ib_auto_buf struct ib_buf b = IB_BUF(16u << 20);
 	struct ib_fact fact = ib_read_text(ctx, "/proc/cpuinfo", &b);
-	ib_auto_json json_t *model = ib_json_object();
-	json_t *models = ib_json_array();
+	ib_auto_json json_t *models = ib_json_array(), *model = ib_json_object();
+	struct parser p = {.models = models, .model = model};
 
-	for (const char *line = ib_buf_str(&b); *line;) {
-		size_t n = strcspn(line, "\n");
-
-		/* a new processor starts at its number; what stands behind the last (Raspberry Pi's serial, say) is not kept */
-		if (is_key(line, n, "processor") && json_object_size(model)) {
-			count_model(models, model);
-			json_object_clear(model);
-		}
-		cpuinfo_line(out, model, line, n);
-		line += n + (line[n] == '\n');
-	}
-	if (json_object_size(model))
-		count_model(models, model);
-	if (json_array_size(models)) {
-		ib_leaf(out, "models", models);
-	} else {
-		json_decref(models);
-		ib_leaf_missing(out, "models", fact.status == IB_FACT_OK ? (struct ib_fact){IB_FACT_ABSENT, 0} : fact);
-	}
+	parse_cpuinfo(out, &p, ib_buf_str(&b));
+	if (fact.status == IB_FACT_OK)
+		fact.status = IB_FACT_ABSENT; /* for what the text does not hold */
+	if (json_array_size(models))
+		ib_leaf(out, "models", json_incref(models));
+	else
+		ib_leaf_missing(out, "models", fact);
 	if (!json_object_get(json_object_get(out, "data"), "flags"))
-		ib_leaf_missing(out, "flags", fact.status == IB_FACT_OK ? (struct ib_fact){IB_FACT_ABSENT, 0} : fact);
+		ib_leaf_missing(out, "flags", fact);
 }
 
 /* Distinct governors over all policies, with their number: one odd core is worth seeing. */

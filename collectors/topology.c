@@ -99,11 +99,15 @@ static void strip_infos(hwloc_obj_t obj)
 		strip_infos(c);
 }
 
-static void counts(hwloc_topology_t t, json_t *out)
+/* A level that a machine does not have, or does not tell, is absent rather than 0. */
+static void count(hwloc_topology_t t, json_t *out, const char *leaf, hwloc_obj_type_t type)
 {
-	ib_leaf_int(out, "packages", hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_PACKAGE));
-	ib_leaf_int(out, "cores", hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_CORE));
-	ib_leaf_int(out, "pus", hwloc_get_nbobjs_by_type(t, HWLOC_OBJ_PU));
+	int n = hwloc_get_nbobjs_by_type(t, type);
+
+	if (n > 0)
+		ib_leaf_int(out, leaf, n);
+	else
+		ib_leaf_missing(out, leaf, (struct ib_fact){IB_FACT_ABSENT, 0});
 }
 
 static void numa_nodes(hwloc_topology_t t, json_t *out)
@@ -172,7 +176,9 @@ static int describe(hwloc_topology_t t, int fd)
 	char *xml = NULL;
 	int n;
 
-	counts(t, out);
+	count(t, out, "packages", HWLOC_OBJ_PACKAGE);
+	count(t, out, "cores", HWLOC_OBJ_CORE);
+	count(t, out, "pus", HWLOC_OBJ_PU);
 	numa_nodes(t, out);
 	caches(t, out);
 	version = ib_asprintf("%u.%u", hwloc_get_api_version() >> 16, hwloc_get_api_version() >> 8 & 0xff);

@@ -222,13 +222,19 @@ static bool next_literal(const struct ib_redactor *r, const char *s, size_t n, s
 	return any;
 }
 
-/* The home directory, where a path component ends behind it. */
+/* True where a path starts: "/root" in "system/root" is none. */
+static bool path_starts(const char *s, const char *p)
+{
+	return p == s || (!ib_scan_alnum(p[-1]) && !strchr("_-.~/", p[-1]));
+}
+
+/* The home directory, where a path starts and a component ends behind it. */
 static bool next_home(const struct ib_redactor *r, const char *s, size_t from, struct ib_hit *ret)
 {
 	size_t n = r->home ? strlen(r->home) : 0;
 
 	for (const char *p = n ? strstr(s + from, r->home) : NULL; p; p = strstr(p + 1, r->home))
-		if (p[n] == '\0' || strchr("/:;,\"' \n", p[n])) {
+		if (path_starts(s, p) && strchr("/:;,\"' \n", p[n])) { /* or the end: strchr finds the NUL */
 			*ret = (struct ib_hit){NULL, (size_t)(p - s), n};
 			return true;
 		}

@@ -3,12 +3,14 @@
 #include "unit.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <signal.h>
 #include <unistd.h>
 
 #include "base/auto.h"
 #include "base/buf.h"
 #include "base/clock.h"
+#include "base/io.h"
 #include "base/str.h"
 #include "capture/capture.h"
 #include "redact/redact.h"
@@ -140,6 +142,12 @@ static const char *error_of(const struct ib_capture *c, const char *collector)
 	return text ? text : "";
 }
 
+static bool only_cpu(void *arg, const char *name)
+{
+	(void)arg;
+	return ib_streq(name, "cpu");
+}
+
 static void test_capture_goes_on_after_a_failing_collector(void)
 {
 	struct ib_redactor *r = ib_redactor_with_key(test_key, 16, NULL);
@@ -263,6 +271,54 @@ static void test_capture_leaves_keep_large_integers_exact(void)
 	CU_ASSERT_STRING_EQUAL(json_string_value(json_object_get(json_object_get(json_object_get(out, "missing"), "d"), "errno")), "EACCES");
 }
 
+/* /proc/cpuinfo of other machines: a board's lines behind the last processor, and processors without lines of their own. */
+static void test_capture_cpuinfo_of_other_architectures(void)
+{
+	static const struct {
+		const char *text;
+		size_t models;
+		int64_t count;
+		const char *key;
+	} cases[] = {
+		{"processor\t: 0\ncpu\t\t: POWER9\n\nprocessor\t: 1\ncpu\t\t: POWER9\n\ntimebase\t: 512\nmodel\t\t: board\n", 1, 2, "cpu"},
+		{"processor\t: 0\nBogoMIPS\t: 1\n\nprocessor\t: 1\nBogoMIPS\t: 1\n\nCPU part\t: 0xc09\nSerial\t\t: 0123\n", 1, 1, "part"},
+		{"vendor_id       : IBM/S390\nprocessor 0: version = FF\nprocessor 1: version = FF\n", 1, 1, "vendor"},
+		{"processor : 0\nmodel name : big\n\nprocessor : 1\nmodel name : little\n", 2, 1, "model_name"},
+		{"nothing that is known\n", 0, 0, NULL},
+		{"", 0, 0, NULL},
+	};
+	char top[] = "/tmp/ib-capture-XXXXXX";
+	struct ib_redactor *r = ib_redactor_with_key(test_key, 16, NULL);
+	struct ib_ctx ctx = {.clock = &ib_clock_system, .redact = r};
+	ib_auto_root struct ib_root *root = NULL;
+	ib_auto_fd int fd = -1;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(top));
+	CU_ASSERT_EQUAL_FATAL(ib_open_dir(AT_FDCWD, top, &fd, NULL), 0);
+	CU_ASSERT_EQUAL_FATAL(ib_make_dirs(fd, "proc", 0700, NULL), 0);
+	CU_ASSERT_EQUAL_FATAL(ib_root_open(top, &root, NULL), 0);
+	ctx.root = root;
+	for (size_t i = 0; i < IB_LEN(cases); i++) {
+		ib_auto_capture struct ib_capture c = {0};
+		json_t *models;
+
+		CU_ASSERT_EQUAL_FATAL(ib_write_file(fd, "proc/cpuinfo", cases[i].text, strlen(cases[i].text), 0600, true, NULL), 0);
+		CU_ASSERT_EQUAL_FATAL(ib_capture_run(&ctx, ib_collectors_all, only_cpu, NULL, &c, NULL), 0);
+		models = json_object_get(data_of(&c, "cpu"), "models");
+		CU_ASSERT_EQUAL(json_array_size(models), cases[i].models);
+		if (!cases[i].models) {
+			CU_ASSERT_STRING_EQUAL(missing_of(&c, "cpu", "models"), "absent");
+			continue;
+		}
+		CU_ASSERT_EQUAL(json_integer_value(json_object_get(json_array_get(models, 0), "count")), cases[i].count);
+		CU_ASSERT_PTR_NOT_NULL(json_object_get(json_array_get(models, 0), cases[i].key));
+	}
+	unlinkat(fd, "proc/cpuinfo", 0);
+	unlinkat(fd, "proc", AT_REMOVEDIR);
+	rmdir(top);
+	ib_redactor_free(&r);
+}
+
 static void test_capture_environment_records_allowed_names_only(void)
 {
 	static const char *const text[] = {"HF_TOKEN=abcdefgh1", "CUDA_VISIBLE_DEVICES=0,1", "TOKENIZERS_PARALLELISM=false", "https_proxy=http://u:p@h", "CUDA_\xff=x",
@@ -297,6 +353,7 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_capture_of_a_recorded_root),
 	IB_TEST(test_capture_volatile_is_quick),
 	IB_TEST(test_capture_leaves_keep_large_integers_exact),
+	IB_TEST(test_capture_cpuinfo_of_other_architectures),
 	IB_TEST(test_capture_environment_records_allowed_names_only),
 	{0},
 };

@@ -265,6 +265,28 @@ static void test_redact_command_lines(void)
 	ib_redactor_free(&r);
 }
 
+static void test_redact_home_is_a_tilde_where_a_path_starts(void)
+{
+	static const char *const pairs[][2] = {
+		{"/root", "~"},
+		{"/root/x:/root", "~/x:~"},
+		{"--cache=/root/x", "--cache=~/x"},
+		{"file:/root/x", "file:~/x"},
+		{"/rooted", "/rooted"},
+		{"rd.lvm.lv=system/root", "rd.lvm.lv=system/root"},
+		{"/mnt/root/x", "/mnt/root/x"},
+	};
+	STRINGS(env, "HOME=/root/");
+	struct ib_redactor *r = ib_redactor_with_key(test_key, 16, env);
+
+	for (size_t i = 0; i < IB_LEN(pairs); i++) {
+		ib_auto_free char *got = ib_redact_text(r, pairs[i][0]);
+
+		CU_ASSERT_STRING_EQUAL(got, pairs[i][1]);
+	}
+	ib_redactor_free(&r);
+}
+
 static void test_redact_gate_fails_closed(void)
 {
 	STRINGS(env, "DB_PASSWORD=a\"b\ncorrect horse battery", "XDG_SESSION_TYPE=wayland-like", "SHORT_KEY=abc");
@@ -361,6 +383,7 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_redact_scan_of_hostile_text_is_linear),
 	IB_TEST(test_redact_urls_lose_user_information),
 	IB_TEST(test_redact_command_lines),
+	IB_TEST(test_redact_home_is_a_tilde_where_a_path_starts),
 	IB_TEST(test_redact_gate_fails_closed),
 	IB_TEST(test_redact_pseudonyms_are_keyed_and_stable),
 	IB_TEST(test_redact_key_is_private_and_kept),
