@@ -46,6 +46,17 @@ for d in cpu node; do
 done
 ok "topology over links out of the root" ib-capture --root root --only topology --store . 
 ok "does not see what is there" sh -c '! grep -q "\"packages\": 2" captures/*.json'
+
+# the same where neither chroot nor a user namespace is allowed: then nothing outside of the root can be read
+cp "$IB_BUILDDIR/ib-capture" . && chmod -R a+rX "$T"
+blocked='echo 0 > /proc/sys/user/max_user_namespaces && exec setpriv --inh-caps=-all --bounding-set=-all -- sh -c "! chroot / true 2>/dev/null && ! unshare -U true 2>/dev/null && $0"'
+nobody() { setpriv --reuid=65534 --clear-groups env HOME=/nonexistent XDG_STATE_HOME=/nonexistent unshare -r sh -c "$blocked" "$1"; }
+if [ "$(id -u)" = 0 ] && nobody true 2> /dev/null; then
+    nobody "$T/ib-capture --root $T/root --only topology" > blocked.json 2> /dev/null
+    ok "without chroot, too" sh -c 'grep -q "\"topology\": {" blocked.json && ! grep -q "\"packages\": 2" blocked.json'
+else
+    skip "without chroot, too" "this needs root and user namespaces"
+fi
 mkfifo root/proc/fifo && rm root/proc/meminfo && ln -s fifo root/proc/meminfo
 ok "a FIFO in place of a file does not hang" timeout 20 ib-capture --root root --only memory -o h.json
 ok "and is no value" grep -q '"status": "unsupported"' h.json
