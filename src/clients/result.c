@@ -70,6 +70,8 @@ static enum ib_claim_status compare(double claimed, struct ib_stat derived, doub
 
 	if (derived.state != IB_STAT_VALUE)
 		return IB_CLAIM_NOT_DERIVABLE;
+	if (!isfinite(derived.value)) /* infinity is within any share of itself */
+		return IB_CLAIM_DIFFERS;
 	if (!(claimed < derived.value) && !(claimed > derived.value))
 		return IB_CLAIM_EXACT;
 	return fabs(claimed - derived.value) <= tolerance * most ? IB_CLAIM_WITHIN : IB_CLAIM_DIFFERS;

@@ -5,7 +5,7 @@
 
 #include "clients/result.h"
 
-/* Adds every number of o that has a formula to r's claims, beside what r's columns give. */
-void ib_vllm_claims(json_t *o, struct ib_result *r);
+/* Adds every number of o that has a formula to r's claims, beside what r's columns give. IB_E_LIMIT: more than any client writes. */
+IB_MUST int ib_vllm_claims(json_t *o, struct ib_result *r, struct ib_err *err);
 
 #endif

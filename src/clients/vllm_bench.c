@@ -9,6 +9,10 @@
 #include "clients/lines.h"
 #include "clients/vllm.h"
 
+#define SECONDS_MAX 1e12                 /* of any time, either way: arithmetic on them stays finite */
+#define COUNT_MAX ((json_int_t)1 << 53) /* of any total */
+#define RESULTS_MAX 1000                 /* in one file of append mode */
+
 static const char *const schema_ids[] = {
 	"vllm-bench/python-0.6",  "vllm-bench/python-0.9",  "vllm-bench/python-0.11", "vllm-bench/python-0.15",
 	"vllm-bench/python-0.20", "vllm-bench/python-0.32", "vllm-bench/python-0.33", "vllm-bench/rust-0.33",
@@ -98,6 +102,11 @@ static int get_array(const json_t *o, const char *name, const char *key, size_t 
 	return 0;
 }
 
+static bool is_time(const json_t *v)
+{
+	return json_is_number(v) && fabs(json_number_value(v)) <= SECONDS_MAX;
+}
+
 static int get_reals(const json_t *o, const char *name, const char *key, size_t *n, double **ret, struct ib_err *err)
 {
 	const json_t *a;
@@ -109,10 +118,10 @@ static int get_reals(const json_t *o, const char *name, const char *key, size_t 
 	for (size_t i = 0; i < *n; i++) {
 		const json_t *v = json_array_get(a, i);
 
-		if (json_is_number(v))
+		if (is_time(v))
 			(*ret)[i] = json_number_value(v);
 		else if (!json_is_null(v))
-			return ib_fail_at(err, IB_E_SYNTAX, name, "'%s': element %zu of '%s' is not a number", name, i, key);
+			return ib_fail_at(err, IB_E_SYNTAX, name, "'%s': element %zu of '%s' is not a time in seconds", name, i, key);
 	}
 	return 0;
 }
@@ -159,8 +168,8 @@ static int get_gaps(const json_t *o, const char *name, size_t *n, struct ib_colu
 		for (size_t k = 0; k < json_array_size(gaps); k++) {
 			const json_t *v = json_array_get(gaps, k);
 
-			if (!json_is_number(v))
-				return ib_fail_at(err, IB_E_SYNTAX, name, "'%s': gap %zu of request %zu in 'itls' is not a number", name, k, i);
+			if (!is_time(v))
+				return ib_fail_at(err, IB_E_SYNTAX, name, "'%s': gap %zu of request %zu in 'itls' is not a time in seconds", name, k, i);
 			c->itl_s[at++] = json_number_value(v);
 		}
 	}
@@ -215,7 +224,9 @@ static enum ib_outcome outcome(const struct ib_columns *c, const json_t *errors,
 {
 	if (has_error(errors, i))
 		return IB_OUTCOME_FAILED;
-	if (c->output_tokens && c->output_tokens[i] <= 0)
+	if (c->output_tokens && c->output_tokens[i] < 0) /* null */
+		return IB_OUTCOME_UNKNOWN;
+	if (c->output_tokens && c->output_tokens[i] == 0)
 		return IB_OUTCOME_FAILED;
 	return !c->e2e_s || c->e2e_s[i] > 0 ? IB_OUTCOME_SUCCEEDED : IB_OUTCOME_FAILED;
 }
@@ -271,7 +282,7 @@ static int64_t count_of(const json_t *o, const char *key)
 {
 	const json_t *v = json_object_get(o, key);
 
-	return json_is_integer(v) && json_integer_value(v) >= 0 ? json_integer_value(v) : IB_NOT_IN_FILE;
+	return json_is_integer(v) && json_integer_value(v) >= 0 && json_integer_value(v) <= COUNT_MAX ? json_integer_value(v) : IB_NOT_IN_FILE;
 }
 
 /* What the records did not give comes from the client's own totals. */
@@ -324,6 +335,8 @@ static int read_object(json_t *o, const char *name, void *arg, struct ib_err *er
 
 	if (!json_is_object(o) || !has(o, "completed") || !has(o, "num_prompts"))
 		return ib_fail_at(err, IB_E_SYNTAX, name, "'%s' holds a line that is no result of vllm bench serve", name);
+	if (ret->n == RESULTS_MAX)
+		return ib_fail_at(err, IB_E_LIMIT, name, "'%s' holds more than %d results", name, RESULTS_MAX);
 	schema = schema_of(o);
 	r = ib_results_add(ret, &ib_client_vllm_bench, name);
 	r->schema_id = schema_ids[schema];
@@ -335,9 +348,9 @@ static int read_object(json_t *o, const char *name, void *arg, struct ib_err *er
 	set_outcomes(o, errors, r);
 	rebuild_latencies(o, r);
 	fill_totals(o, r);
-	ib_vllm_claims(o, r);
+	e = ib_vllm_claims(o, r, err);
 	drop_zero_ttfts(&r->columns);
-	return 0;
+	return e;
 }
 
 static int read_file(const char *data, size_t n, const char *name, struct ib_results *ret, struct ib_err *err)

@@ -7,6 +7,9 @@
 
 #include "clients/vllm.h"
 
+#define CLAIMS_MAX 1000 /* statistics of one result */
+#define SAMPLES_MAX 8   /* kinds of samples that statistics are taken over; sample() knows fewer */
+
 static const char no_end_times[] = "the file keeps no end-to-end times; first-token time plus gaps gives another value";
 
 /* What a statistic "mean_ttft_ms" is taken over, by the word between its prefix and "_ms". */
@@ -44,11 +47,12 @@ static enum kind split(const char *key, double *ret_p, char *word, size_t size)
 			kind = kinds[i].kind;
 			rest = key + strlen(kinds[i].prefix);
 		}
-	if (kind == KIND_NONE && key[0] == 'p' && key[1] >= '0' && key[1] <= '9' && strspn(key + 1, "0123456789.") < 8) {
+	n = key[0] == 'p' && key[1] >= '0' && key[1] <= '9' ? strspn(key + 1, "0123456789.") : 0;
+	if (n > 0 && n < 8 && key[1 + n] == '_') { /* so that nothing but digits and points is read: no 0x10, no 1e1 */
 		char *end;
 
 		*ret_p = strtod(key + 1, &end);
-		if (*end == '_' && *ret_p >= 0 && *ret_p <= 100) {
+		if (*end == '_' && *ret_p <= 100) {
 			kind = KIND_PERCENTILE;
 			rest = end + 1;
 		}
@@ -61,36 +65,41 @@ static enum kind split(const char *key, double *ret_p, char *word, size_t size)
 	return kind;
 }
 
-static int ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
 /* As the client computes it: percentiles of any number of samples, a deviation of a single one is 0. */
 static struct ib_stat derive(struct ib_series *s, enum kind kind, double p)
 {
 	struct ib_stat st;
 
-	if (kind == KIND_MEAN)
+	if (kind == KIND_MEAN || s->state != IB_STAT_VALUE)
 		return ib_series_mean(s);
 	if (kind == KIND_STD)
 		return s->n == 1 ? ib_stat_value(0, 1) : ib_series_std(s);
-	st = ib_series_mean(s); /* for its state */
-	if (st.state != IB_STAT_VALUE)
-		return st;
-	if (!s->sorted)
-		qsort(s->v, s->n, sizeof(*s->v), ascending);
-	s->sorted = true;
-	st.value = ib_percentile(s->v, s->n, p, IB_RULE_LINEAR);
+	ib_series_sort(s);
+	st = ib_stat_value(ib_percentile(s->v, s->n, p, IB_RULE_LINEAR), s->n);
 	st.rule = IB_RULE_LINEAR;
 	return st;
 }
 
-static void claim_statistic(const char *key, double claimed, struct ib_result *r)
+/* Samples that were asked for once: a file may hold any number of percentiles of them. */
+struct samples {
+	const struct ib_formula *formula;
+	struct ib_series series;
+};
+
+static struct ib_series *series_of(const struct ib_formula *f, const struct ib_result *r, struct samples *cache)
 {
-	ib_auto_series struct ib_series s = {0};
+	struct samples *s = cache;
+
+	while (s->formula && s->formula != f)
+		s++;
+	if (!s->formula)
+		f->series(&r->columns, &s->series);
+	s->formula = f;
+	return &s->series;
+}
+
+static void claim_statistic(const char *key, double claimed, struct ib_result *r, struct samples *cache)
+{
 	const struct ib_formula *f;
 	struct ib_stat st;
 	enum kind kind;
@@ -101,8 +110,7 @@ static void claim_statistic(const char *key, double claimed, struct ib_result *r
 	f = kind == KIND_NONE ? NULL : sample(r, word);
 	if (!f)
 		return;
-	f->series(&r->columns, &s);
-	st = derive(&s, kind, p);
+	st = derive(series_of(f, r, cache), kind, p);
 	st.value *= 1000;
 	ib_result_claim(r, key, f, claimed, st, IB_CLAIM_TOLERANCE, NULL);
 }
@@ -133,9 +141,7 @@ static struct ib_stat identity(const json_t *o, const struct ib_result *r, const
 
 	if (isnan(sum) || isnan(r->duration_s))
 		return ib_stat_not_recorded("neither records nor totals in the file");
-	if (!(r->duration_s > 0))
-		return ib_stat_undefined("the duration is not positive");
-	return ib_stat_value(sum / r->duration_s, 0);
+	return ib_stat_ratio(ib_stat_value(sum, 0), r->duration_s);
 }
 
 struct total {
@@ -198,11 +204,28 @@ static void claim_duration(double claimed, struct ib_result *r)
 	c->derived = ib_stat_value(least, r->columns.n);
 }
 
-void ib_vllm_claims(json_t *o, struct ib_result *r)
+static void claim_statistics(json_t *o, struct ib_result *r)
 {
+	struct samples cache[SAMPLES_MAX + 1] = {0};
 	const char *key;
 	json_t *v;
 
+	json_object_foreach(o, key, v) {
+		size_t before = r->n_claims;
+
+		if (json_is_number(v))
+			claim_statistic(key, json_number_value(v), r, cache);
+		if (r->n_claims > before)
+			excuse_rebuilt(r);
+		if (r->n_claims > CLAIMS_MAX)
+			break;
+	}
+	for (size_t i = 0; i < SAMPLES_MAX; i++)
+		ib_series_clear(&cache[i].series);
+}
+
+int ib_vllm_claims(json_t *o, struct ib_result *r, struct ib_err *err)
+{
 	for (size_t i = 0; i < sizeof(totals) / sizeof(totals[0]); i++)
 		if (json_is_number(json_object_get(o, totals[i].key)))
 			claim_total(o, &totals[i], r);
@@ -211,12 +234,8 @@ void ib_vllm_claims(json_t *o, struct ib_result *r)
 	if (json_is_number(json_object_get(o, "request_goodput")))
 		ib_result_claim(r, "request_goodput", &ib_goodput_client, number(o, "request_goodput"),
 				ib_stat_not_recorded("the thresholds are not in the file"), IB_CLAIM_TOLERANCE, NULL);
-	json_object_foreach(o, key, v) {
-		size_t before = r->n_claims;
-
-		if (json_is_number(v))
-			claim_statistic(key, json_number_value(v), r);
-		if (r->n_claims > before)
-			excuse_rebuilt(r);
-	}
+	claim_statistics(o, r);
+	if (r->n_claims > CLAIMS_MAX)
+		return ib_fail_at(err, IB_E_LIMIT, r->file, "'%s' holds more than %d statistics", r->file, CLAIMS_MAX);
+	return 0;
 }

@@ -21,12 +21,18 @@ static int wrong(const json_t *v, const char *where, const char *key, const char
 	return ib_fail_at(err, IB_E_SYNTAX, where, "'%s': key '%s' is %s, not %s", where, key, type_name(v), want);
 }
 
+/* No byte 0 in it: of documents of other tools the strict loader takes such strings. */
+static bool is_text(const json_t *s)
+{
+	return strlen(json_string_value(s)) == json_string_length(s);
+}
+
 int ib_get_str(const json_t *o, const char *where, const char *key, const char **ret, struct ib_err *err)
 {
 	const json_t *v = json_object_get(o, key);
 
-	if (!json_is_string(v))
-		return wrong(v, where, key, "a string", err);
+	if (!json_is_string(v) || !is_text(v))
+		return wrong(v, where, key, json_is_string(v) ? "one without a byte 0" : "a string", err);
 	*ret = json_string_value(v);
 	return 0;
 }
@@ -103,7 +109,7 @@ int ib_get_hex(const json_t *o, const char *where, const char *key, const char *
 {
 	const json_t *v = json_object_get(o, key);
 
-	if (!json_is_string(v) || !ib_is_hex(json_string_value(v), 64))
+	if (!json_is_string(v) || !is_text(v) || !ib_is_hex(json_string_value(v), 64))
 		return wrong(v, where, key, "a SHA-256 of 64 lower-case hex digits", err);
 	*ret = json_string_value(v);
 	return 0;

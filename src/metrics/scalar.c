@@ -11,8 +11,6 @@ static const char attempted[] = "attempted requests, warm-ups excluded";
 static const char no_records[] = "no per-request records in the file";
 static const char no_times[] = "no start, first-token and end times in the file";
 
-#define BUCKETS_MAX 10000000 /* seconds that a peak is looked for in: 115 days */
-
 static struct ib_stat count_rows(const struct ib_measured *m)
 {
 	const struct ib_columns *c = m->columns;
@@ -90,13 +88,9 @@ static struct ib_stat sum_output(const struct ib_measured *m)
 
 static struct ib_stat over_duration(const struct ib_measured *m, struct ib_stat numerator)
 {
-	if (numerator.state != IB_STAT_VALUE)
-		return numerator;
-	if (isnan(m->duration_s))
+	if (numerator.state == IB_STAT_VALUE && isnan(m->duration_s))
 		return ib_stat_not_recorded("no duration in the file");
-	if (!(m->duration_s > 0))
-		return ib_stat_undefined("the duration is not positive");
-	return ib_stat_value(numerator.value / m->duration_s, numerator.n);
+	return ib_stat_ratio(numerator, m->duration_s);
 }
 
 static struct ib_stat request_rate(const struct ib_measured *m)
@@ -142,96 +136,82 @@ static bool span(const struct ib_columns *c, double *ret_first, double *ret_last
 	return any;
 }
 
-/* Buckets of one second from the first start on. NULL, with *ret saying why, when there is nothing to fill them with. */
-static uint32_t *buckets(const struct ib_columns *c, double *ret_first, size_t *ret_n, struct ib_stat *ret)
+/* The second, counted from the first start on, in which everything ends; false, with *ret saying why, when there is none. */
+static bool seconds(const struct ib_columns *c, double *ret_first, double *ret_n, struct ib_stat *ret)
 {
-	double first = 0, last = 0;
+	double last = 0;
 
 	*ret = ib_stat_not_recorded(no_times);
 	if (!c->outcome || !c->start_s || !c->e2e_s || !c->ttft_s)
-		return NULL;
-	if (!span(c, &first, &last)) {
-		*ret = ib_stat_undefined("no request succeeded with all its times recorded");
-		return NULL;
-	}
-	if (!(last >= first) || !(last - first < BUCKETS_MAX)) {
-		*ret = ib_stat_undefined("the times run backwards or span more than 115 days");
-		return NULL;
-	}
-	*ret_first = first;
-	*ret_n = (size_t)ceil(last - first) + 1;
-	return ib_alloc(*ret_n * sizeof(uint32_t));
+		return false;
+	*ret = ib_stat_undefined("no request succeeded with all its times recorded");
+	if (!span(c, ret_first, &last))
+		return false;
+	*ret = ib_stat_undefined("the times run backwards");
+	*ret_n = ceil(last - *ret_first) + 1;
+	return last >= *ret_first && isfinite(*ret_n);
 }
 
-static struct ib_stat peak(uint32_t *b, size_t n, size_t samples)
+static int ascending(const void *a, const void *b)
 {
-	uint32_t most = 0;
+	double x = *(const double *)a, y = *(const double *)b;
 
-	for (size_t i = 0; i < n; i++)
-		most = b[i] > most ? b[i] : most;
-	free(b);
-	return ib_stat_value(most, samples);
+	return (x > y) - (x < y);
 }
 
-static void add_chunk(uint32_t *b, size_t n, double since)
+/* Of sorted whole numbers, how often the most frequent one occurs. */
+static size_t most_frequent(double *v, size_t n)
 {
-	if (since >= 0 && since < n)
-		b[(size_t)since]++;
+	size_t most = 0, run = 0;
+
+	qsort(v, n, sizeof(*v), ascending);
+	for (size_t i = 0; i < n; i++) {
+		run = i && !(v[i - 1] < v[i]) ? run + 1 : 1;
+		most = run > most ? run : most;
+	}
+	return most;
 }
 
+/* Chunks of request i, by the second of their arrival; v has room for all of them. Returns how many there are. */
+static size_t add_chunks(const struct ib_columns *c, size_t i, double first, double n_seconds, double *v)
+{
+	double t = c->start_s[i] + c->ttft_s[i];
+	size_t n = 0;
+
+	for (size_t k = c->itl_at[i]; k <= c->itl_at[i + 1]; k++) {
+		double since = t - first;
+
+		if (since >= 0 && since < n_seconds)
+			v[n++] = floor(since);
+		if (k < c->itl_at[i + 1])
+			t += c->itl_s[k];
+	}
+	return n;
+}
+
+/* The arrivals themselves are sorted: what it costs follows from their number, not from the time that a file claims to span. */
 static struct ib_stat peak_chunks(const struct ib_measured *m)
 {
 	const struct ib_columns *c = m->columns;
+	size_t n = 0, samples = 0, most;
+	double first = 0, n_seconds;
 	struct ib_stat st;
-	size_t n = 0, samples = 0;
-	double first = 0;
-	uint32_t *b = c->itl_at ? buckets(c, &first, &n, &st) : NULL;
+	double *v;
 
-	if (!b)
-		return c->itl_at ? st : ib_stat_not_recorded(no_times);
-	for (size_t i = 0; i < c->n; i++) {
-		double t;
-
-		if (!ib_columns_counts(c, i))
-			continue;
-		t = c->start_s[i] + c->ttft_s[i];
-		add_chunk(b, n, t - first);
-		for (size_t k = c->itl_at[i]; k < c->itl_at[i + 1]; k++) {
-			t += c->itl_s[k];
-			add_chunk(b, n, t - first);
-		}
-		samples++;
-	}
-	return peak(b, n, samples);
-}
-
-static struct ib_stat peak_requests(const struct ib_measured *m)
-{
-	const struct ib_columns *c = m->columns;
-	struct ib_stat st;
-	size_t n = 0, samples = 0;
-	double first = 0;
-	uint32_t *b = buckets(c, &first, &n, &st);
-
-	if (!b)
+	if (!c->itl_at)
+		return ib_stat_not_recorded(no_times);
+	if (!seconds(c, &first, &n_seconds, &st))
 		return st;
+	v = ib_realloc(NULL, c->itl_n + c->n, sizeof(*v));
 	for (size_t i = 0; i < c->n; i++) {
-		double from, to;
-
 		if (!ib_columns_counts(c, i))
 			continue;
-		from = c->start_s[i] - first;
-		to = c->start_s[i] + c->e2e_s[i] - first;
+		n += add_chunks(c, i, first, n_seconds, v + n);
 		samples++;
-		if (to < from || to >= (double)n)
-			continue;
-		b[(size_t)from]++; /* changes first, so that long requests cost no more than short ones */
-		if ((size_t)to + 1 < n)
-			b[(size_t)to + 1]--;
 	}
-	for (size_t s = 1; s < n; s++)
-		b[s] += b[s - 1];
-	return peak(b, n, samples);
+	most = most_frequent(v, n);
+	free(v);
+	return ib_stat_value((double)most, samples);
 }
 
 struct event {
@@ -248,12 +228,53 @@ static int by_time(const void *a, const void *b)
 	return x->change - y->change; /* an end before a start at the same instant */
 }
 
+/* The most that is open at once. Frees e. */
+static int sweep(struct event *e, size_t n)
+{
+	int now = 0, most = 0;
+
+	qsort(e, n, sizeof(*e), by_time);
+	for (size_t i = 0; i < n; i++) {
+		now += e[i].change;
+		most = now > most ? now : most;
+	}
+	free(e);
+	return most;
+}
+
+static struct ib_stat peak_requests(const struct ib_measured *m)
+{
+	const struct ib_columns *c = m->columns;
+	double first = 0, n_seconds;
+	size_t n = 0, samples = 0;
+	struct ib_stat st;
+	struct event *e;
+
+	if (!seconds(c, &first, &n_seconds, &st))
+		return st;
+	e = ib_realloc(NULL, 2 * c->n + 1, sizeof(*e));
+	for (size_t i = 0; i < c->n; i++) {
+		double from, to;
+
+		if (!ib_columns_counts(c, i))
+			continue;
+		from = c->start_s[i] - first;
+		to = c->start_s[i] + c->e2e_s[i] - first;
+		samples++;
+		if (to < from)
+			continue;
+		e[n++] = (struct event){floor(from), 1};
+		e[n++] = (struct event){floor(to) + 1, -1};
+	}
+	return ib_stat_value(sweep(e, n), samples);
+}
+
 static struct ib_stat in_flight(const struct ib_measured *m)
 {
 	const struct ib_columns *c = m->columns;
 	struct event *e;
 	size_t n = 0;
-	int now = 0, most = 0;
+	int most;
 
 	if (!c->outcome || !c->start_s || !c->e2e_s)
 		return ib_stat_not_recorded(no_times);
@@ -263,12 +284,7 @@ static struct ib_stat in_flight(const struct ib_measured *m)
 			e[n++] = (struct event){c->start_s[i], 1};
 			e[n++] = (struct event){c->start_s[i] + c->e2e_s[i], -1};
 		}
-	qsort(e, n, sizeof(*e), by_time);
-	for (size_t i = 0; i < n; i++) {
-		now += e[i].change;
-		most = now > most ? now : most;
-	}
-	free(e);
+	most = sweep(e, n);
 	return n ? ib_stat_value(most, n / 2) : ib_stat_undefined("no request has both a start and an end");
 }
 

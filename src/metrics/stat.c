@@ -12,6 +12,17 @@ struct ib_stat ib_stat_value(double value, size_t n)
 	return (struct ib_stat){.state = IB_STAT_VALUE, .value = value, .n = n, .max = NAN};
 }
 
+struct ib_stat ib_stat_ratio(struct ib_stat over, double under)
+{
+	if (over.state != IB_STAT_VALUE)
+		return over;
+	if (!(under > 0))
+		return ib_stat_undefined("the duration is not positive");
+	if (!isfinite(over.value / under))
+		return ib_stat_undefined("the duration is too short to divide by");
+	return ib_stat_value(over.value / under, over.n);
+}
+
 struct ib_stat ib_stat_undefined(const char *why)
 {
 	return (struct ib_stat){.state = IB_STAT_UNDEFINED, .value = NAN, .max = NAN, .why = why};
@@ -125,6 +136,13 @@ static int ascending(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+void ib_series_sort(struct ib_series *s)
+{
+	if (!s->sorted && s->n)
+		qsort(s->v, s->n, sizeof(*s->v), ascending);
+	s->sorted = true;
+}
+
 struct ib_stat ib_series_percentile(struct ib_series *s, double p, enum ib_rule rule)
 {
 	struct ib_stat st = begin(s);
@@ -132,9 +150,7 @@ struct ib_stat ib_series_percentile(struct ib_series *s, double p, enum ib_rule 
 	st.rule = rule;
 	if (st.state != IB_STAT_VALUE)
 		return st;
-	if (!s->sorted)
-		qsort(s->v, s->n, sizeof(*s->v), ascending);
-	s->sorted = true;
+	ib_series_sort(s);
 	if (s->n < ib_percentile_needs(p))
 		return (struct ib_stat){.state = IB_STAT_UNDEFINED, .value = NAN, .n = s->n, .rule = rule, .max = s->v[s->n - 1], .why = too_few};
 	st.value = ib_percentile(s->v, s->n, p, rule);

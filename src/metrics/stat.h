@@ -41,6 +41,8 @@ struct ib_series {
 struct ib_stat ib_stat_value(double value, size_t n);
 struct ib_stat ib_stat_undefined(const char *why);
 struct ib_stat ib_stat_not_recorded(const char *why);
+/* over / under, a duration; over itself when it is no value; undefined when no finite number comes out. */
+struct ib_stat ib_stat_ratio(struct ib_stat over, double under);
 
 void ib_series_clear(struct ib_series *s);
 #define ib_auto_series __attribute__((cleanup(ib_series_clear)))
@@ -49,6 +51,8 @@ struct ib_stat ib_series_mean(const struct ib_series *s);
 /* Population form (ddof 0); of one sample it is undefined, whatever a client prints. */
 struct ib_stat ib_series_std(const struct ib_series *s);
 struct ib_stat ib_series_max(const struct ib_series *s);
+/* Ascending, once. */
+void ib_series_sort(struct ib_series *s);
 /* p in percent, 0 to 100, by rule. Sorts s. Undefined when n < ib_percentile_needs(p). */
 struct ib_stat ib_series_percentile(struct ib_series *s, double p, enum ib_rule rule);
 

@@ -197,10 +197,23 @@ static void test_metrics_peaks_stay_in_bounds(void)
 	c.ttft_s[0] = -1e300;
 	CU_ASSERT(ib_peak_chunks_bucket.scalar(&m).state == IB_STAT_VALUE);
 	c.e2e_s[0] = 1e300;
-	CU_ASSERT(ib_peak_chunks_bucket.scalar(&m).state == IB_STAT_UNDEFINED);
+	CU_ASSERT(ib_peak_chunks_bucket.scalar(&m).state == IB_STAT_VALUE); /* no table as long as the time: 1e300 seconds cost nothing */
+	CU_ASSERT(near(ib_peak_requests_bucket.scalar(&m).value, 1));
 	c.e2e_s[0] = -5;
 	CU_ASSERT(ib_peak_requests_bucket.scalar(&m).state != IB_STAT_NOT_RECORDED);
 	CU_ASSERT(ib_peak_chunks_bucket.scalar(&m).state != IB_STAT_NOT_RECORDED);
+	ib_columns_clear(&c);
+}
+
+static void test_metrics_ratios_are_finite_or_undefined(void)
+{
+	struct ib_columns c = three();
+	const struct ib_measured instant = {&c, 5e-324};
+
+	CU_ASSERT(near(ib_stat_ratio(ib_stat_value(3, 7), 2).value, 1.5) && ib_stat_ratio(ib_stat_value(3, 7), 2).n == 7);
+	CU_ASSERT(ib_stat_ratio(ib_stat_not_recorded("x"), 2).state == IB_STAT_NOT_RECORDED);
+	CU_ASSERT(ib_stat_ratio(ib_stat_value(3, 7), 0).state == IB_STAT_UNDEFINED);
+	CU_ASSERT(ib_requests_over_duration.scalar(&instant).state == IB_STAT_UNDEFINED);
 	ib_columns_clear(&c);
 }
 
@@ -213,6 +226,7 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_metrics_missing_columns_are_not_recorded),
 	IB_TEST(test_metrics_formula_names_are_unique),
 	IB_TEST(test_metrics_peaks_stay_in_bounds),
+	IB_TEST(test_metrics_ratios_are_finite_or_undefined),
 	{0},
 };
 

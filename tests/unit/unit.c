@@ -3,11 +3,13 @@
 #include "unit.h"
 
 #include <CUnit/TestRun.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
 
 static int failed, number;
+static unsigned asserted; /* checks made before the running test */
 static const char *skipped;
 
 const char *ib_src(const char *path)
@@ -39,12 +41,18 @@ static void print_failures(const CU_pFailureRecord first)
 
 static void complete(const CU_pTest test, const CU_pSuite suite, const CU_pFailureRecord failure)
 {
+	bool idle = CU_get_number_of_asserts() == asserted;
+
 	(void)suite;
 	number++;
+	asserted = CU_get_number_of_asserts();
 	print_failures(failure);
 	if (failure) {
 		failed++;
 		printf("not ok %d - %s\n", number, test->pName);
+	} else if (idle && !skipped) {
+		failed++;
+		printf("not ok %d - %s: it checks nothing\n", number, test->pName);
 	} else if (skipped) {
 		printf("ok %d - %s # SKIP %s\n", number, test->pName, skipped);
 	} else {
