@@ -133,7 +133,8 @@ int ib_duration_parse(const char *text, int64_t *ret_ns, struct ib_err *err)
 	if (*text < '0' || *text > '9')
 		return ib_fail(err, IB_E_USAGE, 0, "'%s' is not a duration like 90s, 10m, 2h or 250ms", text);
 	v = strtod(text, &end);
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++) {
+	/* digits and a point only: strtod() takes 0x10 and 1e3, too */
+	for (size_t i = 0; strspn(text, "0123456789.") == (size_t)(end - text) && i < sizeof(units) / sizeof(units[0]); i++) {
 		if (strcmp(end, units[i].suffix) != 0)
 			continue;
 		if (!(v * (double)units[i].ns < 1e18))

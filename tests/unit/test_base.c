@@ -94,6 +94,10 @@ static void test_base_times(void)
 	CU_ASSERT_EQUAL(ib_duration_parse("-1s", &ns, NULL), IB_E_USAGE);
 	CU_ASSERT_EQUAL(ib_duration_parse("5 s", &ns, NULL), IB_E_USAGE);
 	CU_ASSERT_EQUAL(ib_duration_parse("1e30h", &ns, NULL), IB_E_USAGE);
+	CU_ASSERT_EQUAL(ib_duration_parse("0x10s", &ns, NULL), IB_E_USAGE);
+	CU_ASSERT_EQUAL(ib_duration_parse("1e3", &ns, NULL), IB_E_USAGE);
+	CU_ASSERT_EQUAL(ib_duration_parse("1.2.3s", &ns, NULL), IB_E_USAGE);
+	CU_ASSERT_EQUAL(ib_duration_parse("999999999999999999999h", &ns, NULL), IB_E_USAGE);
 }
 
 static void test_base_integers(void)
