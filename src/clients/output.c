@@ -19,8 +19,8 @@ void ib_outputs_clear(struct ib_outputs *o)
 	*o = (struct ib_outputs){0};
 }
 
-/* Paths of all regular files below dirfd/prefix, unsorted. */
-static int list(int dirfd, const char *prefix, int depth, struct ib_strv *ret, struct ib_err *err)
+/* Paths of all regular files below dirfd/prefix, unsorted; *n counts every entry. */
+static int list(int dirfd, const char *prefix, int depth, size_t *n, struct ib_strv *ret, struct ib_err *err)
 {
 	ib_auto_fd int fd = openat(dirfd, prefix[0] ? prefix : ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
 	ib_auto_dir DIR *d = NULL;
@@ -34,23 +34,24 @@ static int list(int dirfd, const char *prefix, int depth, struct ib_strv *ret, s
 	if (!d)
 		return ib_fail(err, IB_E_IO, errno, "cannot read directory '%s'", prefix);
 	(void)ib_steal_fd(&fd); /* closedir() closes it */
-	for (struct dirent *e = readdir(d); e; e = readdir(d)) {
+	errno = 0;
+	for (struct dirent *e = readdir(d); e; errno = 0, e = readdir(d)) {
 		ib_auto_free char *path = ib_asprintf("%s%s%s", prefix, prefix[0] ? "/" : "", e->d_name);
 		struct stat st;
 
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 || fstatat(dirfd, path, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		if (S_ISDIR(st.st_mode)) {
-			r = list(dirfd, path, depth + 1, ret, err);
+			r = list(dirfd, path, depth + 1, n, ret, err);
 			if (r < 0)
 				return r;
 		} else if (S_ISREG(st.st_mode)) {
 			ib_strv_add(ret, path);
 		}
-		if (ret->n > ENTRIES_MAX)
-			return ib_fail_at(err, IB_E_LIMIT, prefix, "more than %d files to look for results in", ENTRIES_MAX);
+		if (++*n > ENTRIES_MAX)
+			return ib_fail_at(err, IB_E_LIMIT, prefix, "more than %d entries to look for results in", ENTRIES_MAX);
 	}
-	return 0;
+	return errno ? ib_fail(err, IB_E_IO, errno, "cannot read directory '%s'", prefix) : 0;
 }
 
 /* Is it the file of a client, by its beginning? */
@@ -83,7 +84,8 @@ static int read_one(int dirfd, const char *path, struct ib_results *ret, struct 
 int ib_client_read_dir(int dirfd, struct ib_outputs *ret, struct ib_err *err)
 {
 	ib_auto_strv struct ib_strv paths = {0};
-	int r = list(dirfd, "", 0, &paths, err);
+	size_t n = 0;
+	int r = list(dirfd, "", 0, &n, &paths, err);
 
 	*ret = (struct ib_outputs){0};
 	if (r < 0)
