@@ -14,6 +14,8 @@
 
 #define IB_JSON_MAX (16u << 20) /* bytes of one document */
 #define IB_JSON_DEPTH 32
+#define IB_JSON_VALUES (1u << 21)     /* members and elements of one document, all together */
+#define IB_JSON_CONTAINERS (1u << 19) /* objects and arrays */
 
 static inline void ib_auto_json_fn(json_t **j)
 {
@@ -24,7 +26,8 @@ static inline void ib_auto_json_fn(json_t **j)
 
 /* --- load.c ---
  * Parses one document of n bytes. Refused as IB_E_JSON with line and column: duplicate keys, invalid UTF-8, byte 0, BOM,
- * NaN and Infinity, numbers out of range, depth over IB_JSON_DEPTH, anything after the value; IB_E_LIMIT: more than IB_JSON_MAX.
+ * NaN and Infinity, numbers out of range, depth over IB_JSON_DEPTH, anything after the value; IB_E_LIMIT: more than IB_JSON_MAX,
+ * IB_JSON_VALUES or IB_JSON_CONTAINERS.
  * name is the file in messages. Returns a new reference. */
 IB_MUST int ib_json_load(const char *data, size_t n, const char *name, json_t **ret, struct ib_err *err);
 /* The same for documents of other tools, whose strings may hold a model's output: "\u0000" is allowed in string values, which

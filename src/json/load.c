@@ -28,10 +28,12 @@ static int refuse(const char *name, const char *data, size_t at, const char *why
 	return ib_fail_at(err, IB_E_JSON, name, "'%s' line %zu column %zu: %s", name, line, column, why);
 }
 
-/* Depth over the limit, found without parsing: brackets outside strings. */
-static int check_depth(const char *data, size_t n, const char *name, struct ib_err *err)
+/* Depth and numbers over their limits, found without parsing: brackets and commas outside strings. What jansson makes of three bytes
+ * may take 300: a document of 16 MiB must not take gigabytes. */
+static int check_shape(const char *data, size_t n, const char *name, struct ib_err *err)
 {
 	bool in_string = false;
+	size_t containers = 0, values = 1;
 	int depth = 0;
 
 	for (size_t i = 0; i < n; i++) {
@@ -44,14 +46,15 @@ static int check_depth(const char *data, size_t n, const char *name, struct ib_e
 				in_string = false;
 			continue;
 		}
-		if (c == '"')
-			in_string = true;
-		else if (c == '[' || c == '{')
-			depth++;
-		else if (c == ']' || c == '}')
-			depth--;
+		in_string = c == '"';
+		values += c == ',';
+		containers += c == '[' || c == '{';
+		depth += (c == '[' || c == '{') - (c == ']' || c == '}');
 		if (depth > IB_JSON_DEPTH)
 			return refuse(name, data, i, "nested more than 32 deep", err);
+		if (containers > IB_JSON_CONTAINERS || values > IB_JSON_VALUES)
+			return ib_fail_at(err, IB_E_LIMIT, name, "'%s' holds more than %u values or %u lists and objects", name, IB_JSON_VALUES,
+					  IB_JSON_CONTAINERS);
 	}
 	return 0;
 }
@@ -67,7 +70,7 @@ static int load(const char *data, size_t n, const char *name, size_t flags, json
 		return ib_fail_at(err, IB_E_LIMIT, name, "'%s' is larger than the limit of %u bytes for a JSON document", name, IB_JSON_MAX);
 	if (nul)
 		return refuse(name, data, (size_t)(nul - data), "byte 0", err);
-	r = check_depth(data, n, name, err);
+	r = check_shape(data, n, name, err);
 	if (r < 0)
 		return r;
 	j = json_loadb(n ? data : "", n, JSON_REJECT_DUPLICATES | JSON_DECODE_ANY | flags, &e);

@@ -89,6 +89,30 @@ static void test_json_look_ups_name_the_key(void)
 	CU_ASSERT_EQUAL(ib_get_int(j, "record.json", "zz", 2, 9, &n, &err), IB_E_SYNTAX);
 }
 
+/* Three bytes can become a few hundred in memory: their number is bounded, not only that of the bytes. */
+static void test_json_numbers_of_values_are_bounded(void)
+{
+	static const struct {
+		const char *piece;
+		size_t fits;
+	} cases[] = {{"{},", IB_JSON_CONTAINERS - 1}, {"0,", IB_JSON_VALUES}};
+
+	for (size_t k = 0; k < IB_LEN(cases); k++)
+		for (size_t more = 0; more < 2; more++) {
+			ib_auto_buf struct ib_buf b = IB_BUF(IB_JSON_MAX);
+			ib_auto_json json_t *j = NULL;
+			struct ib_err err = {0};
+			int r;
+
+			ib_buf_addc(&b, '[');
+			for (size_t i = 0; i < cases[k].fits + more; i++)
+				ib_buf_adds(&b, cases[k].piece);
+			b.data[b.len - 1] = ']'; /* the last comma */
+			r = ib_json_load(b.data, b.len, "big", &j, &err);
+			CU_ASSERT(more ? r == IB_E_LIMIT : r == 0);
+		}
+}
+
 static const struct ib_test tests[] = {
 	IB_TEST(test_json_loader_is_strict),
 	IB_TEST(test_json_depth_is_limited),
@@ -96,6 +120,7 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_json_doubles_are_shortest),
 	IB_TEST(test_json_building_scrubs_invalid_text),
 	IB_TEST(test_json_look_ups_name_the_key),
+	IB_TEST(test_json_numbers_of_values_are_bounded),
 	{0},
 };
 
