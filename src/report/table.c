@@ -55,7 +55,10 @@ static void add_number(struct ib_buf *b, double v)
 {
 	double a = fabs(v);
 
-	ib_buf_addf(b, "%.*f", a >= 1000 ? 0 : a >= 100 ? 1 : a >= 10 ? 2 : 3, v);
+	if (a >= 1e12)
+		ib_buf_addf(b, "%.4g", v);
+	else
+		ib_buf_addf(b, "%.*f", a >= 1000 ? 0 : a >= 100 ? 1 : a >= 10 ? 2 : 3, v);
 }
 
 static char *cell_number(const struct ib_report_number *n)

@@ -5,8 +5,11 @@
 #include <errno.h>
 #include <string.h>
 
+#include "base/escape.h"
 #include "base/exit.h"
 #include "base/str.h"
+
+#define MESSAGE_MAX (64u << 10)
 
 static const struct ib_opt common[] = {
 	{.id = IB_OPT_HELP, .letter = 'h', .name = "help", .help = "print this help and exit"},
@@ -159,19 +162,13 @@ int ib_opt_info(const struct ib_tool *tool, int id)
 	return ib_tool_finish(tool, IB_EXIT_OK);
 }
 
-/* Messages may hold bytes of hostile input: only printable ASCII and valid UTF-8 without controls go to the terminal. */
+/* Messages may hold bytes of hostile input: a file's name, a word of a document. */
 static void print_text(const char *text)
 {
-	bool utf8 = ib_utf8_valid(text, strlen(text));
+	ib_auto_buf struct ib_buf b = IB_BUF(MESSAGE_MAX);
 
-	for (const unsigned char *p = (const unsigned char *)text; *p; p++) {
-		bool control = *p < 0x20 || *p == 0x7f || (*p == 0xC2 && p[1] >= 0x80 && p[1] < 0xA0);
-
-		if (control || (*p >= 0x80 && !utf8))
-			fprintf(stderr, "\\x%02X", *p);
-		else
-			fputc(*p, stderr);
-	}
+	ib_escape_text(&b, text, MESSAGE_MAX / 10); /* a character becomes 10 bytes at most */
+	fputs(ib_buf_str(&b), stderr);
 }
 
 int ib_tool_usage(const struct ib_tool *tool, const struct ib_err *err, int status)
