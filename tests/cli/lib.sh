@@ -4,7 +4,8 @@ set -u
 : "${IB_BUILDDIR:=$PWD}" "${IB_SRCDIR:=$(cd "$(dirname "$0")/../.." && pwd)}"
 PATH=$IB_BUILDDIR:$PATH
 export PATH IB_BUILDDIR IB_SRCDIR
-export XDG_STATE_HOME="${TMPDIR:-/tmp}/ib-state-$$"
+XDG_STATE_HOME=$(mktemp -d "${TMPDIR:-/tmp}/ib-state-XXXXXX") || exit 99
+export XDG_STATE_HOME
 unset IB_RUN_ID IB_RUN_DIR IB_OUTPUT_DIR
 T=$(mktemp -d "${TMPDIR:-/tmp}/ib-test-XXXXXX") || exit 99
 tap_n=0
