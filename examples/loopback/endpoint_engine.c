@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The pretended engine: slots, the time that tokens cost, faults. */
 #include <errno.h>
+#include <math.h>
 #include <time.h>
 
 #include "base/clock.h"
@@ -46,10 +47,12 @@ bool lb_engine_arrive(struct lb_server *s, struct lb_job *job)
 	return (job->number * share + phase) / MILLION != ((job->number + 1) * share + phase) / MILLION;
 }
 
-/* A cost under the load of now. The caller holds the lock. */
+/* A cost under the load of now. The caller holds the lock. Options at their ends would overflow 64 bits: no cost is over a year. */
 static int64_t loaded(const struct lb_server *s, int64_t cost_ns)
 {
-	return cost_ns + cost_ns * s->config.slowdown_pct * (int64_t)(s->metrics.running - 1) / 100;
+	double more = (double)cost_ns * (double)s->config.slowdown_pct * (double)(s->metrics.running - 1) / 100;
+
+	return (int64_t)fmin((double)cost_ns + more, 3.2e16);
 }
 
 bool lb_engine_start(struct lb_server *s, struct lb_job *job)

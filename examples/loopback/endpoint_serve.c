@@ -108,7 +108,7 @@ static void serve_connection(struct lb_conn *c)
 
 		/* what is still coming would make the kernel reset the connection before the answer is read */
 		shutdown(c->fd, SHUT_WR);
-		for (int i = 0; i < 64 && recv(c->fd, rest, sizeof(rest), 0) > 0; i++)
+		for (int64_t end_ns = lb_now_ns() + 2 * IB_NS; lb_now_ns() < end_ns && recv(c->fd, rest, sizeof(rest), 0) > 0;)
 			;
 	}
 }
@@ -174,8 +174,11 @@ static void accept_one(struct lb_server *s)
 	int on = 1;
 	int fd = accept4(s->listen_fd, NULL, NULL, SOCK_CLOEXEC);
 
-	if (fd < 0)
+	if (fd < 0) {
+		if (errno == EMFILE || errno == ENFILE)
+			(void)poll(NULL, 0, 20); /* the connection stays pending: no busy loop until a descriptor is free */
 		return;
+	}
 	(void)setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &on, sizeof(on));
 	(void)setsockopt(fd, SOL_SOCKET, SO_SNDTIMEO, &limit, sizeof(limit));
 	(void)setsockopt(fd, SOL_SOCKET, SO_RCVTIMEO, &limit, sizeof(limit));

@@ -313,7 +313,8 @@ enum ld_end ld_http(struct ld_link *l, const char *text, size_t n, int64_t deadl
 		end = send_all(l, text, n, deadline_ns);
 	if (end == LD_DONE)
 		end = read_reply(l, deadline_ns, r, on_data, arg);
-	if (end != LD_DONE || r->close || (!r->chunked && r->length == LD_NONE))
+	/* bytes behind the reply are nobody's: the next one would begin with them */
+	if (end != LD_DONE || r->close || r->in.len || (!r->chunked && r->length == LD_NONE))
 		ld_link_close(l);
 	return end;
 }

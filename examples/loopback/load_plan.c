@@ -14,6 +14,7 @@
 
 #define WORKLOAD_MAX (256u << 20)
 #define WARMUP_SALT 0x7761726d75700000ULL /* warm-ups get other prompts than what is measured */
+#define ARRIVAL_MAX_S 1e9 /* nobody waits 31 years; in nanoseconds it still fits */
 #define ARRIVAL_SALT 0x6172726976616c00ULL
 
 static struct ld_request *append(struct ld_plan *p)
@@ -113,7 +114,7 @@ static void set_arrivals(struct ld_plan *p, const struct ld_config *c)
 		/* (0, 1]: the logarithm exists */
 		double u = (double)((lb_next(&state) >> 11) + 1) / 9007199254740992.0;
 
-		at_s += -log(u) / c->request_rate_hz;
+		at_s = fmin(at_s - log(u) / c->request_rate_hz, ARRIVAL_MAX_S);
 		p->v[i].due_ns = (int64_t)(at_s * (double)IB_NS);
 	}
 }
@@ -135,6 +136,8 @@ int ld_plan_make(struct ld_plan *p, const struct ld_config *c, struct ib_err *er
 		if (r < 0)
 			return r;
 	}
+	if ((c->workload ? 0 : (int64_t)n) + c->num_warmups > WORKLOAD_MAX / LB_WORD_LEN / c->input_tokens)
+		return ib_fail(err, IB_E_USAGE, 0, "that many prompts of %" PRId64 " tokens are more than the limit of %u MiB", c->input_tokens, WORKLOAD_MAX >> 20);
 	p->v = ib_alloc((n + (size_t)c->num_warmups) * sizeof(*p->v));
 	generate(p, c, lb_mix((uint64_t)c->seed, WARMUP_SALT), c->num_warmups, true);
 	p->warmups_n = p->n;

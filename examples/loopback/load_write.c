@@ -206,7 +206,7 @@ void ld_summary(const struct ld_run *r)
 	const struct ld_plan *p = r->plan;
 	size_t measured = p->n - p->warmups_n;
 	ib_auto_free int64_t *ttft = ib_alloc((measured + 1) * sizeof(*ttft));
-	size_t counts[4] = {0}, n = 0;
+	size_t counts[4] = {0}, n = 0, counted = 0;
 	int64_t tokens = 0;
 	double seconds = (double)(r->window_end_ns - r->window_start_ns) / 1e9;
 
@@ -216,18 +216,26 @@ void ld_summary(const struct ld_run *r)
 		counts[q->outcome]++;
 		if (q->outcome == LD_OK && q->ttft_ns != LD_NONE)
 			ttft[n++] = q->ttft_ns;
-		if (q->outcome == LD_OK && q->output_tokens != LD_NONE)
+		if (q->outcome == LD_OK && q->output_tokens != LD_NONE) {
 			tokens += q->output_tokens;
+			counted++;
+		}
 	}
 	printf("endpoint   %s %s\n", r->config->url, r->version[0] ? r->version : "(says no version)");
 	printf("requests   %zu asked, %zu ok, %zu failed, %zu timed out, %zu incomplete\n", measured, counts[LD_OK], counts[LD_ERROR], counts[LD_TIMEOUT],
 	       counts[LD_INCOMPLETE]);
 	if (r->window_start_ns == LD_NONE || r->config->warm_only)
 		return;
-	printf("window     %.3f s, %.2f ok/s, %.1f output tokens/s\n", seconds, (double)counts[LD_OK] / seconds, (double)tokens / seconds);
-	qsort(ttft, n, sizeof(*ttft), by_value);
-	if (n)
-		printf("TTFT       p50 %.2f ms, p95 %.2f ms (n = %zu)\n", percentile_ms(ttft, n, 0.50), percentile_ms(ttft, n, 0.95), n);
+	printf("window     %.3f s, %.2f ok/s, ", seconds, (double)counts[LD_OK] / seconds);
+	if (counted == counts[LD_OK])
+		printf("%.1f output tokens/s\n", (double)tokens / seconds);
 	else
+		printf("- output tokens/s (the endpoint did not count them)\n");
+	qsort(ttft, n, sizeof(*ttft), by_value);
+	if (n == 0)
 		printf("TTFT       -\n");
+	else if (n < 20) /* too few for a p95 */
+		printf("TTFT       p50 %.2f ms, max %.2f ms (n = %zu)\n", percentile_ms(ttft, n, 0.50), percentile_ms(ttft, n, 1), n);
+	else
+		printf("TTFT       p50 %.2f ms, p95 %.2f ms (n = %zu)\n", percentile_ms(ttft, n, 0.50), percentile_ms(ttft, n, 0.95), n);
 }

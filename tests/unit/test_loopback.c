@@ -342,6 +342,7 @@ static const struct {
 	{"a chunk of 16 EiB", OK_HEAD "Transfer-Encoding: chunked\r\n\r\nffffffffffffffff\r\n", LD_ERROR, "malformed", 0, LD_NONE},
 	{"a chunk longer than said", OK_HEAD "Transfer-Encoding: chunked\r\n\r\n2\r\nabc\r\n", LD_ERROR, "malformed", 0, LD_NONE},
 	{"a status 500", "HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\n{}", LD_ERROR, "http_status", 0, LD_NONE},
+	{"bytes behind the reply", "HTTP/1.1 500 No\r\nContent-Length: 2\r\n\r\n{}HTTP/1.1 200 OK\r\n", LD_ERROR, "http_status", 0, LD_NONE},
 	{"a status 503 without a reason", "HTTP/1.1 503\r\nContent-Length: 0\r\n\r\n", LD_ERROR, "http_status", 0, LD_NONE},
 	{"an error inside the stream", OK_HEAD "\r\n" PIECE "data: {\"error\":{\"message\":\"no\"}}\n\n" DONE, LD_ERROR, "stream_error", 1, LD_NONE},
 	{"a stream without its end mark", OK_HEAD "\r\n" PIECE PIECE, LD_ERROR, "stream_cut", 2, LD_NONE},
@@ -373,6 +374,7 @@ static void play_one(size_t i)
 	run.addr_n = sizeof(a);
 	CU_ASSERT_EQUAL_FATAL(pthread_create(&thread, NULL, play, &script), 0);
 	ld_request_send(&link, &q);
+	CU_ASSERT(link.fd < 0 || !strstr(replies[i].reply, "{}HTTP")); /* what is left over starts no other reply */
 	ld_link_close(&link);
 	pthread_join(thread, NULL);
 	if (q.outcome != replies[i].outcome || strcmp(q.error_class, replies[i].class) != 0)
@@ -392,6 +394,44 @@ static void test_loopback_client_judges_hostile_replies(void)
 		play_one(i);
 }
 
+static void test_loopback_arrivals_fit_their_type(void)
+{
+	const struct ld_config slow = {.num_prompts = 3, .request_rate_hz = 1e-300, .input_tokens = 1, .output_tokens = 1};
+	struct ib_err err = {0};
+	struct ld_plan p;
+
+	CU_ASSERT_EQUAL_FATAL(ld_plan_make(&p, &slow, &err), 0);
+	CU_ASSERT(p.v[0].due_ns > 0 && p.v[2].due_ns >= p.v[0].due_ns && p.v[2].due_ns <= 1000000000 * IB_NS);
+	ld_plan_clear(&p);
+}
+
+static void test_loopback_prompts_have_a_limit_together(void)
+{
+	const struct ld_config many = {.num_prompts = 1000000, .input_tokens = 1 << 20, .output_tokens = 1};
+	struct ib_err err = {0};
+	struct ld_plan p;
+
+	CU_ASSERT_EQUAL(ld_plan_make(&p, &many, &err), IB_E_USAGE);
+	ld_plan_clear(&p);
+}
+
+/* All options at their ends: long, not negative. */
+static void test_loopback_costs_do_not_overflow(void)
+{
+	struct lb_server s = {.config = {.prefill_token_ns = 60 * IB_NS, .slowdown_pct = 1000, .max_running = 128}, .metrics = {.running = 127}};
+	struct lb_job job = {.tokens_n = 1 << 20};
+
+	job.tokens = ib_alloc(job.tokens_n * sizeof(*job.tokens));
+	s.cache = lb_cache_new(16, 4096);
+	pthread_mutex_init(&s.lock, NULL);
+	pthread_cond_init(&s.turn, NULL);
+	atomic_store(&s.stopping, true);
+	CU_ASSERT(!lb_engine_start(&s, &job));
+	CU_ASSERT(job.due_ns > 30000000 * IB_NS);
+	lb_cache_free(&s.cache);
+	free(job.tokens);
+}
+
 static const struct ib_test tests[] = {
 	IB_TEST(test_loopback_prompts_have_the_asked_length),
 	IB_TEST(test_loopback_prompts_differ_in_their_first_word),
@@ -402,6 +442,9 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_loopback_fault_share_of_all_and_none),
 	IB_TEST(test_loopback_endpoint_survives_hostile_requests),
 	IB_TEST(test_loopback_client_judges_hostile_replies),
+	IB_TEST(test_loopback_arrivals_fit_their_type),
+	IB_TEST(test_loopback_prompts_have_a_limit_together),
+	IB_TEST(test_loopback_costs_do_not_overflow),
 	{0},
 };
 
