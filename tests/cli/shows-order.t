@@ -48,9 +48,9 @@ is "reset, warm-up, command and conversion, in this order" "$(cut -d: -f1 seen |
 like "reset: the start is in the ledger and the lock is held; nothing is captured yet" "$(line reset)" "^start held [^b]*$"
 like "warm-up: the reset's output is there" "$(line warmup)" "^start held .*hooks/00-reset.out"
 like "command: before.json and the metrics before are there" "$(line command)" "^start held before.json .*endpoint/metrics-before.txt"
-is "command: neither record nor after.json" "$(line command | grep -cE ' (record|after).json')" 0
+is "command: neither record nor after.json" "$(line command | grep -cE ' (record|after).json( |$)')" 0
 like "conversion: after.json and the metrics after are there, the record is not" "$(line convert)" "^start held after.json before.json .*endpoint/metrics-after.txt"
-is "conversion: no record" "$(line convert | grep -c ' record.json')" 0
+is "conversion: no record" "$(line convert | grep -cE ' record.json( |$)')" 0
 r=$(echo s/runs/*)
 is "the finish is the last entry" "$(tail -n 1 s/ledger.jsonl | grep -c '"kind":"finish"')" 1
 is "everything is read-only" "$(find "$r" -perm /222 | wc -l | tr -d ' ')" 0
