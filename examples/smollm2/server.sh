@@ -2,12 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 # Starts, restarts and stops llama-server on this machine.
 #
-#   usage: server.sh start|restart|stop|status PORT DIRECTORY
+#   usage: server.sh start|restart|stop|status PORT DIRECTORY [OWNER]
 #
 # The server belongs to a small supervisor in a session of its own, which
 # "start" leaves behind and "stop" ends. A restart only asks the supervisor, so
 # that the new server is no child of whoever asked, holds none of its files and
 # carries none of its IB_* variables: "restart" can be the reset hook of a run.
+# The supervisor ends the server also when its own pid file is gone or names
+# another, and when the process OWNER that "start" named is gone.
 # DIRECTORY gets server.pid, supervisor.pid, server.log and supervisor.log.
 # A pid file holds the pid and the start time of its process, so that a number
 # that was given to another process is never signalled; and the port.
@@ -18,6 +20,7 @@ set -euo pipefail
 . "$(dirname "$0")/common.sh"
 
 ready_s=60
+look_s=5
 
 # ident PID: its start time in ticks; fails when it is gone or a zombie
 ident() {
@@ -77,18 +80,45 @@ listens() { (exec 3<>"/dev/tcp/127.0.0.1/$port") 2>/dev/null; }
 
 # ---- the supervisor --------------------------------------------------------
 
+# is the supervisor's pid file still there, and its own?
+in_charge() {
+	local number
+	read -r number _ <supervisor.pid && [ "$number" = $$ ]
+} 2>/dev/null
+
+# unwanted START: has the supervisor nobody left to serve? START is the owner's
+unwanted() {
+	in_charge || return 0
+	[ -n "$owner" ] && [ "$(ident "$owner")" != "$1" ]
+}
+
+# look START: waits until the server ends or a signal comes, at most look_s
+look() {
+	local tick
+	sleep "$look_s" &
+	tick=$!
+	wait -n || true
+	kill "$tick" 2>/dev/null || true
+	wait "$tick" 2>/dev/null || true
+	if [ -z "$wanted" ] && unwanted "$1"; then
+		wanted=stop
+		kill -TERM "$child" || true
+	fi
+}
+
 supervise() {
-	local fd wanted='' child='' rc
+	local fd rc start=''
 	for fd in "/proc/$$/fd"/*; do
 		fd=${fd##*/}
 		if [ "$fd" -gt 2 ] && [ "$fd" -lt 255 ]; then eval "exec $fd>&-"; fi
 	done
-	# the signal goes on to the server, so that it also ends a wait that
-	# begins just after the trap ran
+	# the signal goes on to the server at once
 	trap 'wanted=stop; kill -TERM $child' TERM INT HUP
 	trap 'wanted=restart; kill -TERM $child' USR1
 	keep supervisor.pid $$
-	while :; do
+	[ -z "$owner" ] || start=$(ident "$owner") || wanted=stop
+	while [ "$wanted" != stop ]; do
+		wanted=
 		setpriv --pdeathsig TERM env -i PATH="$PATH" HOME="$HOME" \
 			"$server_bin" -m "$model_file" --alias "$model_alias" \
 			--host 127.0.0.1 --port "$port" -c 4096 -np 4 -t 1 \
@@ -96,20 +126,19 @@ supervise() {
 			</dev/null >>server.log 2>&1 &
 		child=$!
 		keep server.pid "$child" || true
-		rc=0
-		while [ -z "$wanted" ] && alive server.pid; do
-			wait "$pid" && rc=0 || rc=$?
+		while [ -z "$wanted" ] && kill -0 "$child" 2>/dev/null; do
+			look "$start"
 		done
+		rc=0
+		if [ -z "$wanted" ]; then
+			wait "$child" || rc=$?
+			printf 'llama-server ended by itself with status %d\n' "$rc"
+			wanted=stop
+		fi
 		wait_gone server.pid 5 || end server.pid
 		rm -f server.pid
-		if [ "$wanted" = restart ]; then
-			wanted=
-			continue
-		fi
-		[ -n "$wanted" ] || printf 'llama-server ended by itself with status %d\n' "$rc"
-		rm -f supervisor.pid
-		return
 	done
+	if in_charge; then rm -f supervisor.pid; fi
 }
 
 # ---- commands --------------------------------------------------------------
@@ -150,7 +179,7 @@ start() {
 	# the server would share the port with its present owner and say nothing
 	! listens || die "server: port $port is in use by another program"
 	rm -f server.pid supervisor.pid
-	setsid -f "$BASH" "$self" supervise "$port" "$PWD" </dev/null >>supervisor.log 2>&1 9>&-
+	setsid -f "$BASH" "$self" supervise "$port" "$PWD" "$owner" </dev/null >>supervisor.log 2>&1 9>&-
 	for ((i = 0; i < 100; i++)); do
 		[ ! -f supervisor.pid ] || break
 		sleep 0.05
@@ -188,11 +217,14 @@ status() {
 	fi
 }
 
+usage='usage: server.sh start|restart|stop|status PORT DIRECTORY [OWNER]'
+
 main() {
 	local verb=${1-} dir=${3-}
-	port=${2-}
+	port=${2-} owner=${4-} wanted='' child=''
 	self=$here/server.sh
-	[[ $# -eq 3 && $port =~ ^[1-9][0-9]{0,4}$ && $port -le 65535 ]] || die 'usage: server.sh start|restart|stop|status PORT DIRECTORY'
+	[[ $# -ge 3 && $# -le 4 && $owner =~ ^[0-9]*$ ]] || die "$usage"
+	[[ $port =~ ^[1-9][0-9]{0,4}$ && $port -le 65535 ]] || die "$usage"
 	# shellcheck disable=SC2086  # names of variables
 	unset ${!IB_@}
 	mkdir -p "$dir"
@@ -205,7 +237,7 @@ main() {
 		"$verb"
 		;;
 	status) status ;;
-	*) die "unknown command '$verb': start, restart, stop or status" ;;
+	*) die "$usage" ;;
 	esac
 }
 

@@ -63,7 +63,7 @@ main() {
 	trap stop_server EXIT
 	trap 'exit 130' INT
 	trap 'exit 143' TERM HUP
-	"$here/server.sh" start "$port" "$out/server"
+	"$here/server.sh" start "$port" "$out/server" $$
 	t=$(uptime_s)
 	say 'plan: 12 runs of 20 requests, about 8 minutes on 2 cores'
 	ib-run -C "$study" --plan "$study/contract.yaml" ||

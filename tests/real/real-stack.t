@@ -38,6 +38,14 @@ read -r supervisor _ < "$T/server/supervisor.pid"
 ok "stop" "$example/server.sh" stop "$hook_port" "$T/server"
 ok "leaves no process behind" sh -c "! grep -qs llama-server /proc/$pid/cmdline && ! grep -qs server.sh /proc/$supervisor/cmdline"
 
+sleep 600 &
+owner=$!
+ok "a server with an owner" "$example/server.sh" start "$hook_port" "$T/server" $owner
+read -r pid _ < "$T/server/server.pid"
+kill $owner
+sleep 8
+ok "ends with its owner" sh -c "! grep -qs llama-server /proc/$pid/cmdline && [ ! -e '$T/server/supervisor.pid' ]"
+
 status 0 "the study runs, verifies, packs, and its packet verifies with the key" "$example/study.sh" "$out"
 if [ ! -d "$out/study/runs" ]; then
     done_testing
