@@ -41,4 +41,17 @@ for page in ib-capture.1 ib-run.1 ib-pack.1 ib-verify.1 ib-report.1; do
     done < lines
 done
 like "the report's table" "$(cat report.md)" "^\| run ID"
+
+# what a packet says of itself: the commands of VERIFY.md, but for the tools of others that may not be installed
+mkdir by-hand && cp study.tar.zst PACKET.tar.zst && cp author.pub.pem K.pub.pem
+zstd -dcq study.tar.zst | tar xf - -O --wildcards '*/VERIFY.md' > VERIFY.md
+command_of() { sed -n "s/^    \\($1 [^(]*[^( ]\\).*/\\1/p" "$T/VERIFY.md"; }
+status 0 "VERIFY.md: $(command_of ib-verify)" sh -c "$(command_of ib-verify | sed 's/PACKET/&.tar.zst/')"
+like "VERIFY.md: how to unpack" "$(command_of zstd)" "^zstd .*tar xf -\$"
+(cd by-hand && sh -c "$(command_of zstd | sed 's|PACKET|../&|')")
+cd by-hand/* || exit 99
+status 0 "VERIFY.md: $(command_of sha256sum)" sh -c "$(command_of sha256sum)"
+status 0 "VERIFY.md: what was signed" sh -c "$(sed -n 's/^What was signed, in words: //p' "$T/VERIFY.md")"
+like "VERIFY.md: it is the Statement" "$(cat "$T/.out")" '"predicateType": "urn:ibtools:packet:v1"'
+cd "$T" || exit 99
 done_testing
