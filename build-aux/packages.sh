@@ -28,9 +28,10 @@ need_packages() {
     echo "installing: $*"
     $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@" > /dev/null 2>&1 && return 0
     $sudo apt-get update -q > /dev/null 2>&1
-    $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@" > "${TMPDIR:-/tmp}/ib-apt.$$" 2>&1 && { rm -f "${TMPDIR:-/tmp}/ib-apt.$$"; return 0; }
-    tail -n 5 "${TMPDIR:-/tmp}/ib-apt.$$" >&2
-    rm -f "${TMPDIR:-/tmp}/ib-apt.$$"
+    said=$(mktemp) || return 1
+    $sudo env DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@" > "$said" 2>&1 && { rm -f "$said"; return 0; }
+    tail -n 5 "$said" >&2
+    rm -f "$said"
     echo "$0: cannot install: $*" >&2
     return 1
 }
