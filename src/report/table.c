@@ -225,6 +225,8 @@ void ib_report_foot(const struct ib_report *r, const struct ib_formula *ttft, ib
 	bool few = false, only_claimed = false;
 
 	for (size_t i = 0; i < r->n; i++) {
+		if (!r->rows[i].result || r->rows[i].result->ttft != ttft)
+			continue;
 		few = few || !isnan(r->rows[i].p95_ms.stat.max);
 		only_claimed = only_claimed || !isnan(r->rows[i].p50_ms.claimed) || !isnan(r->rows[i].p95_ms.claimed);
 	}

@@ -237,6 +237,24 @@ static void test_report_several_results_are_not_pooled(void)
 	world_clear(&w);
 }
 
+/* The legend stands below the table that needs it, and there only. */
+static void test_report_legend_is_of_its_own_table(void)
+{
+	struct world w;
+	const char *legend;
+	ib_auto_free char *text = NULL;
+
+	world_init(&w);
+	give(world_add(&w, "run-c", IB_STATE_COMPLETED), "vllm/08_no_detail.json");
+	give(world_add(&w, "run-m", IB_STATE_COMPLETED), "requests/mixed.jsonl");
+	text = render(&w, "text");
+	legend = strstr(text, "claimed: the client's own number");
+	CU_ASSERT_PTR_NOT_NULL_FATAL(legend);
+	CU_ASSERT(legend < strstr(text, "ttft_first_text"));
+	CU_ASSERT_PTR_NULL(strstr(legend + 1, "claimed: the client's own number"));
+	world_clear(&w);
+}
+
 static void test_report_claims_that_do_not_follow_are_noted(void)
 {
 	struct world w;
@@ -370,6 +388,7 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_report_synthetic_is_labelled),
 	IB_TEST(test_report_formulas_stand_in_tables_of_their_own),
 	IB_TEST(test_report_several_results_are_not_pooled),
+	IB_TEST(test_report_legend_is_of_its_own_table),
 	IB_TEST(test_report_claims_that_do_not_follow_are_noted),
 	IB_TEST(test_report_no_number_from_bytes_that_are_not_intact),
 	IB_TEST(test_report_hostile_text_is_escaped),
