@@ -23,7 +23,8 @@ IB_MUST int ib_read_all(int fd, const char *name, struct ib_buf *b, struct ib_er
 IB_MUST int ib_read_file(int dirfd, const char *path, struct ib_buf *b, struct ib_err *err);
 
 /* Writes data to a temporary name beside path, syncs, and renames it into place. With replace false an existing path is
- * IB_E_EXISTS. mode is exact (umask does not count). On failure nothing is left. Syncs the directory. */
+ * IB_E_EXISTS. mode is exact (umask does not count). On failure nothing is left, but for a directory
+ * that cannot be synced: the file is then in place. */
 IB_MUST int ib_write_file(int dirfd, const char *path, const void *data, size_t n, mode_t mode, bool replace, struct ib_err *err);
 
 /* Opens a directory (O_DIRECTORY|O_CLOEXEC). */

@@ -80,7 +80,7 @@ is "another seed fails as many" "$(outcomes "$T/e.jsonl" error)" 10
 
 start_endpoint six
 ok "arrivals at a rate, in chat" ib-load --url "$url" -c 4 -n 30 --request-rate 100 --api chat -o "$T/f.jsonl"
-ok "queueing is recorded" sh -c "! sed 1d '$T/f.jsonl' | grep '\"queue_ns\":null'"
+is "queueing is recorded" "$(sed 1d "$T/f.jsonl" | grep -c '"queue_ns":[0-9]')" 30
 is "without a rate nothing is due" "$(sed 1d "$T/a.jsonl" | grep -c '"queue_ns":null')" 10
 ok "a workload is written" ib-load --write-workload "$T/w.jsonl" --seed 5 -n 20 --input-tokens 100
 is "its digest is printed" "$(cut -d ' ' -f 1 < "$T/.out")" "$(sha256sum < "$T/w.jsonl" | cut -d ' ' -f 1)"
