@@ -6,6 +6,8 @@
 #include "base/str.h"
 #include "verify/check.h"
 
+#define FILES_MAX 3000 /* three for each of the 1000 contracts that a ledger may register */
+
 static const struct ib_study_doc *find_doc(const struct ib_study_view *v, const char *path)
 {
 	for (size_t i = 0; i < v->n_contracts; i++)
@@ -110,9 +112,14 @@ static void run(const struct ib_check *self, const struct ib_study_view *v, stru
 			one_contract(self, v, &v->registrations[i]->e, f);
 			ad_hoc = false;
 		}
-	for (size_t i = 0; i < v->n_files; i++)
-		if (ib_starts(v->files[i].path, "contracts/") && !registered_name(v, v->files[i].path))
+	for (size_t i = 0, n = 0; i < v->n_files && n <= FILES_MAX; i++) {
+		if (!ib_starts(v->files[i].path, "contracts/"))
+			continue;
+		if (++n > FILES_MAX)
+			ib_check_fail(self, f, IB_E_LIMIT, "contracts", "more than the limit of %d files", FILES_MAX);
+		else if (!registered_name(v, v->files[i].path))
 			ib_check_fail(self, f, IB_E_EXTRA, v->files[i].path, "no entry of the ledger registers this contract");
+	}
 	current(self, v, f);
 	if (ad_hoc && f->n == before)
 		ib_check_skip(self, f, NULL, "the study has no contract: nothing was fixed before its runs");

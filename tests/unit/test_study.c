@@ -559,6 +559,19 @@ static void test_study_single_run(void)
 	end(f);
 }
 
+static void test_study_single_run_expected_head(void)
+{
+	static const char wrong[] = "0000000000000000000000000000000000000000000000000000000000000000";
+	static const struct ib_ctx ctx = {.clock = &ib_clock_system};
+	struct fixture *f = begin(&four);
+
+	f->opts.expect_head = wrong;
+	f->r = ib_verify_path(&ctx, path(f, of_run(1, "")), &f->opts, &f->v, &f->err);
+	CU_ASSERT(found(f, "S14", IB_E_LEDGER, "ledger.jsonl"));
+	CU_ASSERT_EQUAL(f->v.exit, 1);
+	end(f);
+}
+
 static void test_study_single_run_of_no_ledger(void)
 {
 	struct fixture *f = begin(&four);
@@ -719,6 +732,7 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_study_running_is_not_abandoned),
 	IB_TEST(test_study_trust_does_not_apply),
 	IB_TEST(test_study_single_run),
+	IB_TEST(test_study_single_run_expected_head),
 	IB_TEST(test_study_single_run_of_no_ledger),
 	IB_TEST(test_study_hostile_names),
 	IB_TEST(test_study_deep_tree_is_a_limit),
