@@ -46,15 +46,15 @@ ok "its own status is in the record" grep -q '"status": 5' "$(newest)/record.jso
 fresh
 rm -f ready
 start=$(date +%s)
-ib-run -q -C s --no-capture -- sh -c 'trap "" TERM INT; echo x > ready; while :; do sleep 0.1; done' > out 2>&1 &
+ib-run -q -C s --no-capture --grace 60s -- sh -c 'trap "" TERM INT; echo x > ready; while :; do sleep 0.1; done' > out 2>&1 &
 pid=$!
 wait_for ready
 kill -s TERM $pid
 sleep 0.5
-kill -s TERM $pid
+for _ in $(seq 20); do kill -s TERM $pid 2> /dev/null || break; sleep 0.5; done # on a busy machine two may count as one
 wait $pid
 is "a second signal ends what ignores the first" $? 143
-ok "at once, not after the grace time" test $(($(date +%s) - start)) -lt 8
+ok "at once, not after the grace time" test $(($(date +%s) - start)) -lt 45
 ok "its record says that it was killed" grep -q '"signal": 9' "$(newest)/record.json"
 
 # started in the background of a script, SIGINT is ignored: the command must not inherit that
