@@ -4,9 +4,38 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/auto.h"
 #include "base/str.h"
 #include "verify/check.h"
 
+/* What the record should hold: the sums over all results, unknown where one of them is. */
+struct sums {
+	int64_t attempted, succeeded, failed, timed_out, output_tokens;
+	const char *synthetic; /* why, or NULL */
+};
+
+static void add(int64_t *sum, int64_t v)
+{
+	*sum = v == IB_NOT_IN_FILE || *sum == IB_NONE ? IB_NONE : *sum + v;
+}
+
+static struct sums sum_up(const struct ib_results *all)
+{
+	struct sums s = {0};
+
+	for (size_t i = 0; i < all->n; i++) {
+		const struct ib_result *r = &all->v[i];
+
+		add(&s.attempted, r->requests.attempted);
+		add(&s.succeeded, r->requests.succeeded);
+		add(&s.failed, r->requests.failed);
+		add(&s.timed_out, r->requests.timed_out);
+		add(&s.output_tokens, r->output_tokens);
+		if (r->synthetic)
+			s.synthetic = r->synthetic;
+	}
+	return s;
+}
 
 static void number(const struct ib_check *self, const char *path, const char *key, int64_t recorded, int64_t reread, struct ib_findings *f)
 {
@@ -21,36 +50,6 @@ static void number(const struct ib_check *self, const char *path, const char *ke
 	if (!one->where)
 		one->where = ib_asprintf("requests.%s", key);
 	ib_finding_values(one, reread == IB_NONE ? "null" : want, recorded == IB_NONE ? "null" : got);
-}
-
-/* A sum is unknown once a part of it is. */
-static void add(int64_t *sum, int64_t part)
-{
-	if (part == IB_NOT_IN_FILE || *sum == IB_NONE)
-		*sum = IB_NONE;
-	else
-		*sum += part;
-}
-
-static void compare(const struct ib_check *self, const struct ib_study_run *r, struct ib_findings *f)
-{
-	const struct ib_record_requests *rec = &r->record.requests;
-	struct ib_record_requests sum = {0};
-
-	for (size_t i = 0; i < r->results.n; i++) {
-		const struct ib_result *res = &r->results.v[i];
-
-		add(&sum.attempted, res->requests.attempted);
-		add(&sum.succeeded, res->requests.succeeded);
-		add(&sum.failed, res->requests.failed);
-		add(&sum.timed_out, res->requests.timed_out);
-		add(&sum.output_tokens, res->output_tokens);
-	}
-	number(self, r->doc.path, "attempted", rec->attempted, sum.attempted, f);
-	number(self, r->doc.path, "succeeded", rec->succeeded, sum.succeeded, f);
-	number(self, r->doc.path, "failed", rec->failed, sum.failed, f);
-	number(self, r->doc.path, "timed_out", rec->timed_out, sum.timed_out, f);
-	number(self, r->doc.path, "output_tokens", rec->output_tokens, sum.output_tokens, f);
 }
 
 static bool has_output(const struct ib_study_view *v, const struct ib_study_run *r)
@@ -70,22 +69,67 @@ static bool says_truncated(const struct ib_record *r)
 	return false;
 }
 
-static void torn(const struct ib_check *self, const struct ib_study_run *r, struct ib_findings *f)
+/* Were outputs left unread (too large, withheld), so that the sums may lack a part? */
+static bool partial(const struct ib_study_view *v, const struct ib_study_run *r)
 {
-	for (size_t i = 0; i < r->torn_results.n; i++)
-		if (says_truncated(&r->record) && !r->record.requests.client)
-			ib_check_skip(self, f, r->doc.path, "the client's result is torn, as the record says");
-		else
-			ib_check_fail(self, f, IB_OK, r->doc.path, "a client's result cannot be read: %s", r->torn_results.v[i]);
+	bool missing = r->unread > 0;
+
+	for (size_t i = 0; i < r->record.files_n && !missing; i++) {
+		ib_auto_free char *path = ib_run_path(r, r->record.files[i].path);
+
+		missing = ib_starts(r->record.files[i].path, "output/") && !ib_study_find_file(v, path);
+	}
+	return missing;
+}
+
+static bool counts_something(const struct ib_record_requests *q)
+{
+	return q->attempted != IB_NONE || q->succeeded != IB_NONE || q->failed != IB_NONE || q->timed_out != IB_NONE || q->output_tokens != IB_NONE;
+}
+
+static void numbers(const struct ib_check *self, const struct ib_study_view *v, const struct ib_study_run *r, struct ib_findings *f)
+{
+	const struct ib_record_requests *rec = &r->record.requests;
+	const struct sums s = sum_up(&r->results);
+	const struct {
+		const char *key;
+		int64_t recorded, reread;
+	} rows[] = {
+		{"attempted", rec->attempted, s.attempted}, {"succeeded", rec->succeeded, s.succeeded},
+		{"failed", rec->failed, s.failed},          {"timed_out", rec->timed_out, s.timed_out},
+		{"output_tokens", rec->output_tokens, s.output_tokens},
+	};
+	bool same = true;
+
+	for (size_t i = 0; i < IB_LEN(rows); i++)
+		same = same && rows[i].recorded == rows[i].reread;
+	if (!same && partial(v, r)) {
+		ib_check_skip(self, f, r->doc.path, "not every output could be re-read: some are too large or withheld");
+		return;
+	}
+	for (size_t i = 0; i < IB_LEN(rows); i++)
+		number(self, r->doc.path, rows[i].key, rows[i].recorded, rows[i].reread, f);
+	if (s.synthetic && r->record.synthetic != 1)
+		ib_check_fail(self, f, IB_OK, r->doc.path, "the client's own files say that the data is synthetic (%s), the record does not", s.synthetic);
 }
 
 static void one_run(const struct ib_check *self, const struct ib_study_view *v, const struct ib_study_run *r, struct ib_findings *f)
 {
-	torn(self, r, f);
-	if (r->results.n && r->record.requests.client)
-		compare(self, r, f);
-	else if (r->record.requests.client && has_output(v, r))
+	const struct ib_record_requests *rec = &r->record.requests;
+
+	for (size_t i = 0; i < r->torn_results.n; i++)
+		if (says_truncated(&r->record) && !rec->client)
+			ib_check_skip(self, f, r->doc.path, "the client's result is torn, as the record says");
+		else
+			ib_check_fail(self, f, IB_OK, r->doc.path, "a client's result cannot be read: %s", r->torn_results.v[i]);
+	if (!rec->client && counts_something(rec))
+		ib_check_fail(self, f, IB_OK, r->doc.path, "the record counts requests and names no client that counted them");
+	else if (!rec->client && r->results.n && !r->torn_results.n)
+		ib_check_skip(self, f, r->doc.path, "the record does not count the requests of the client's result");
+	else if (rec->client && r->results.n == 0 && has_output(v, r))
 		ib_check_skip(self, f, r->doc.path, "the client's result was not re-read: too large, withheld or of an unknown version");
+	else if (rec->client && r->results.n)
+		numbers(self, v, r, f);
 }
 
 static void run(const struct ib_check *self, const struct ib_study_view *v, struct ib_findings *f)

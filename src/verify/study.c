@@ -223,6 +223,8 @@ static void take_of_run(struct ib_study_view *v, const char *path, const char *s
 		take_record(v, run, path, sha256, data, size);
 	else if (data)
 		take_output(v, run, path, rest, sha256, data, size);
+	else if (ib_starts(rest, "output/"))
+		run->unread++;
 }
 
 static void add_file(struct ib_study_view *v, const char *path, uint64_t size, const char *sha256)

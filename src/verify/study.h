@@ -48,6 +48,7 @@ struct ib_study_run {
 	bool running;                /* no end entry, and locked: state says nothing */
 	bool adopted;                /* no end entry, state is that of a valid record */
 	struct ib_results results;   /* what its client wrote, re-read; n 0: nothing recognised */
+	size_t unread;               /* files below output/ that were too large to be looked at */
 	struct ib_strv torn_results; /* result files that a client recognised and could not read: "path: why" */
 };
 
