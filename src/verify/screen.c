@@ -213,8 +213,13 @@ static void cells(const struct screen *s)
 	struct ib_cell *v;
 	size_t n = ib_study_cells(&s->v->study, &v), synthetic = 0;
 
-	for (size_t i = 0; i < s->v->study.n_ledger_runs; i++)
-		synthetic += s->v->study.runs[i].has_record && s->v->study.runs[i].record.synthetic == 1;
+	for (size_t i = 0; i < s->v->study.n_ledger_runs; i++) {
+		const struct ib_study_run *r = &s->v->study.runs[i];
+
+		synthetic += r->has_record && r->record.synthetic == 1;
+		for (size_t k = 0; k < r->results.n; k++)
+			synthetic += r->results.v[k].synthetic != NULL;
+	}
 	if (n)
 		ib_buf_addf(s->b, "%-26s %4s %11s %14s %14s %13s  %s\n", synthetic ? "cell (SYNTHETIC data)" : "cell", "runs", "ok/asked", "TTFT p50 ms", "p95 ms", "req/s",
 			    "cache");
@@ -343,7 +348,7 @@ void ib_verdict_screen(const struct ib_verdict *v, const struct ib_verify_opts *
 		withheld(&s);
 		if (v->kind == IB_KIND_STUDY && !v->study.seal)
 			ib_buf_addf(b, "ledger head   %s (%" PRIu64 " entries)\n", v->study.chain.head, v->study.chain.length);
-		ib_buf_adds(b, "Does not prove: that the machine was as described, or that no other study was made and left out.\n");
+		ib_buf_adds(b, "Does not prove: that the machine was as described, that its author changed nothing before the seal, or that no study was left out.\n");
 	}
 	next_step(&s);
 }
