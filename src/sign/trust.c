@@ -4,6 +4,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base/auto.h"
 
@@ -49,10 +50,18 @@ static enum type_of type_of(const char *word)
 	return TYPE_NONE;
 }
 
-/* Words before the key's type that change what the key may do. */
+/* Words before the key's type that change what the key may do, or, with '!', whose it is not. */
 static bool is_option(const char *word)
 {
-	return word && (strpbrk(word, "=\"") || ib_starts(word, "no-") || strcmp(word, "cert-authority") == 0 || strcmp(word, "restrict") == 0);
+	static const char *const flags[] = {"cert-authority", "restrict", "agent-forwarding", "port-forwarding",  "pty",
+					    "user-rc",        "x11-forwarding", "touch-required", "verify-required"};
+
+	if (!word)
+		return false;
+	for (size_t i = 0; i < IB_LEN(flags); i++)
+		if (strcasecmp(word, flags[i]) == 0)
+			return true;
+	return strpbrk(word, "=\"!") || strncasecmp(word, "no-", 3) == 0;
 }
 
 static int add_key(struct ib_trust *t, const char *text, const char *principal, const char *name, struct ib_err *err)
@@ -112,6 +121,22 @@ static int add_lines(struct ib_trust *t, const char *data, size_t n, const char 
 	return bad(name, "it holds no public key", err);
 }
 
+/* Between and around PEM blocks: blank lines and comments. Anything else could be a key that is silently passed over. */
+static bool only_comments(const char *p, const char *end)
+{
+	bool start = true, comment = false;
+
+	for (; p < end; p++) {
+		if (*p == '\n')
+			start = true, comment = false;
+		else if (start && *p == '#')
+			comment = true, start = false;
+		else if (!comment && !strchr(" \t\r", *p))
+			return false;
+	}
+	return true;
+}
+
 int ib_trust_add(struct ib_trust *t, const char *data, size_t n, const char *name, struct ib_err *err)
 {
 	static const char begin[] = "-----BEGIN PUBLIC KEY-----", end[] = "-----END PUBLIC KEY-----";
@@ -128,6 +153,8 @@ int ib_trust_add(struct ib_trust *t, const char *data, size_t n, const char *nam
 		const char *a = memmem(p, (size_t)(stop - p), begin, strlen(begin)), *b;
 		int r;
 
+		if ((a || found) && !only_comments(p, a ? a : stop))
+			return bad(name, "something else stands beside its PEM public keys; give that in a file of its own", err);
 		if (!a)
 			break;
 		a += strlen(begin);

@@ -33,6 +33,8 @@ static int load_file(struct ib_anchors *a, const char *path, struct ib_err *err)
 
 		r = fd < 0 ? ib_fail(err, IB_E_IO, errno, "cannot open trust file '%s'", path) : ib_read_all(fd, path, &b, err);
 	}
+	if (r == IB_E_LIMIT) /* what is too large is not the subject */
+		return ib_fail(err, IB_E_USAGE, 0, "trust file '%s' is larger than 1 MiB", path);
 	if (r == 0)
 		r = ib_trust_add(&a->all, ib_buf_str(&b), b.len, input ? "standard input" : path, err);
 	return r < 0 ? r : ib_trust_add(add(a, "--trust", path), ib_buf_str(&b), b.len, path, err);
