@@ -64,6 +64,8 @@ static int take(struct cli *c, int id, const char *arg, struct ib_err *err)
 		c->pack.study = arg;
 		return 0;
 	case OPT_KEY:
+		if (c->pack.key)
+			return ib_fail(err, IB_E_USAGE, 0, "'--key' was given twice: a packet is signed with one key");
 		c->pack.key = arg;
 		return 0;
 	case OPT_OUT:
@@ -106,6 +108,8 @@ static int parse(int argc, char **argv, struct cli *c, struct ib_err *err)
 	c->pack.list = ib_foreign_list;
 	if (c->new_key && (c->pack.key || c->pack.out || c->pack.is_unsigned))
 		return ib_fail(err, IB_E_USAGE, 0, "'--new-key' makes a key and packs nothing");
+	if (c->new_key && !*c->new_key)
+		return ib_fail(err, IB_E_USAGE, 0, "the new key has no name: '--new-key NAME'");
 	if (!c->new_key && !c->pack.out)
 		return ib_fail(err, IB_E_USAGE, 0, "no packet named: '-o NAME.tar.zst'");
 	if (c->pack.key && c->pack.is_unsigned)
