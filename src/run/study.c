@@ -23,6 +23,7 @@ static const char *default_path(void)
 
 static int open_dir(const char *path, struct ib_study *s, struct ib_err *err)
 {
+	struct stat st;
 	int r;
 
 	if ((r = ib_make_dirs(AT_FDCWD, path, 0755, err)) < 0 || (r = ib_open_dir(AT_FDCWD, path, &s->fd, err)) < 0)
@@ -31,6 +32,8 @@ static int open_dir(const char *path, struct ib_study *s, struct ib_err *err)
 	if (!s->path)
 		return ib_fail(err, IB_E_IO, errno, "cannot resolve '%s'", path);
 	r = ib_make_dirs(s->fd, "runs", 0755, err);
+	if (r == 0 && fstatat(s->fd, "runs", &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISLNK(st.st_mode)) /* ib-verify would refuse what is made there */
+		r = ib_fail(err, IB_E_EXISTS, 0, "'runs' is a symbolic link, and evidence is kept in real directories; name a study elsewhere with '-C'");
 	return r < 0 ? ib_wrap(err, "cannot write into the study '%s'", path) : 0;
 }
 
