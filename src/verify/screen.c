@@ -301,6 +301,22 @@ static void withheld(const struct screen *s)
 		ib_buf_addf(s->b, "withheld      %zu file%s, declared with digest, size and reason in withheld.json\n", n, n == 1 ? "" : "s");
 }
 
+/* A path within a command that is shown to be copied: whoever named the file must not choose what the shell does. */
+static void shell_path(const struct screen *s, const char *path)
+{
+	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-/+,@%:=";
+	bool safe = *path && *path != '-';
+
+	for (const char *c = path; *c; c++)
+		safe = safe && *c >= 0x20 && *c < 0x7f && *c != '\'';
+	if (!safe)
+		ib_buf_adds(s->b, "PATH");
+	else if (strspn(path, plain) == strlen(path))
+		ib_buf_adds(s->b, path);
+	else
+		ib_buf_addf(s->b, "'%s'", path);
+}
+
 static void next_step(const struct screen *s)
 {
 	const struct ib_verdict *v = s->v;
@@ -310,15 +326,15 @@ static void next_step(const struct screen *s)
 		ib_buf_addf(s->b, "to finish     compare %s with what the signer gives you elsewhere (a page, a call), then:\n", v->signers[0].fingerprint);
 		ib_buf_adds(s->b, "              ib-verify --fingerprint ");
 		ib_buf_addf(s->b, "%s ", v->signers[0].fingerprint);
-		ib_text_safe(s->b, v->path, 200);
+		shell_path(s, v->path);
 		ib_buf_addc(s->b, '\n');
 	} else if (v->exit == IB_EXIT_UNDECIDED && v->kind == IB_KIND_PACKET && !v->n_signers && holds(v)) {
 		ib_buf_adds(s->b, "to finish     ask the author for a signed packet, or take it unsigned: ib-verify --unsigned-ok ");
-		ib_text_safe(s->b, v->path, 200);
+		shell_path(s, v->path);
 		ib_buf_addc(s->b, '\n');
 	} else if (v->exit == IB_EXIT_OK && v->kind != IB_KIND_RUN) {
 		ib_buf_adds(s->b, v->kind == IB_KIND_STUDY ? "next          ib-report -C " : "next          ib-report ");
-		ib_text_safe(s->b, v->path, 200);
+		shell_path(s, v->path);
 		ib_buf_addc(s->b, '\n');
 	}
 }
