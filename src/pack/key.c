@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -20,6 +21,8 @@ int ib_pack_new_key(const char *name, bool p256, char ret_fingerprint[64], struc
 	ib_auto_privkey struct ib_privkey *k = NULL;
 	int r;
 
+	if (!*name || name[strlen(name) - 1] == '/')
+		return ib_fail(err, IB_E_USAGE, 0, "the new key has no name: '--new-key NAME'");
 	if (faccessat(AT_FDCWD, pub, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
 		return ib_fail_at(err, IB_E_EXISTS, pub, "'%s' exists and is not overwritten", pub);
 	r = ib_privkey_new(p256 ? IB_KEY_P256 : IB_KEY_ED25519, &k, err);

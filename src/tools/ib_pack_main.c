@@ -108,8 +108,6 @@ static int parse(int argc, char **argv, struct cli *c, struct ib_err *err)
 	c->pack.list = ib_foreign_list;
 	if (c->new_key && (c->pack.key || c->pack.out || c->pack.is_unsigned))
 		return ib_fail(err, IB_E_USAGE, 0, "'--new-key' makes a key and packs nothing");
-	if (c->new_key && !*c->new_key)
-		return ib_fail(err, IB_E_USAGE, 0, "the new key has no name: '--new-key NAME'");
 	if (!c->new_key && !c->pack.out)
 		return ib_fail(err, IB_E_USAGE, 0, "no packet named: '-o NAME.tar.zst'");
 	if (c->pack.key && c->pack.is_unsigned)
