@@ -320,7 +320,8 @@ static void shell_path(const struct screen *s, const char *path)
 static void next_step(const struct screen *s)
 {
 	const struct ib_verdict *v = s->v;
-	bool key_asked = v->kind == IB_KIND_PACKET && v->n_signers && v->trusted != IB_HOLDS_YES && holds(v);
+	bool given = s->opts->n_trust || s->opts->n_fingerprints; /* then another signer is no step to finish, but what was to be found */
+	bool key_asked = v->kind == IB_KIND_PACKET && v->n_signers && v->trusted != IB_HOLDS_YES && holds(v) && !given;
 
 	if (key_asked) {
 		ib_buf_addf(s->b, "to finish     compare %s with what the signer gives you elsewhere (a page, a call), then:\n", v->signers[0].fingerprint);

@@ -11,6 +11,9 @@ trust() { # WANT NAME: the file 'it' as trust
     status "$1" "$2" ib-verify --trust it p.tar
 }
 
+status 3 "another key than the signer's" ib-verify --trust other.pub.pem p.tar
+is "is no reason to offer the signer's" "$(grep -c -e '--fingerprint' .out)" 0
+
 printf '# mine\n\n' > it && cat me.pub.pem >> it && printf '  # end\n' >> it
 trust 0 "comments around a key"
 cat me.pub.pem other.pub.pem > it
