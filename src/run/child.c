@@ -131,13 +131,18 @@ static void give_terminal(struct run *r, int sig)
 	}
 }
 
+static void stop_clock(struct run *r)
+{
+	r->res->finished_ns = ib_wall_ns(r->ctx->clock);
+	r->res->duration_ns += now(r);
+}
+
 static void note_end(struct run *r, int status)
 {
 	struct ib_child_result *res = r->res;
 
 	r->gone = true;
-	res->finished_ns = ib_wall_ns(r->ctx->clock);
-	res->duration_ns += now(r);
+	stop_clock(r);
 	if (WIFSIGNALED(status))
 		res->signal = WTERMSIG(status);
 	else
@@ -186,10 +191,10 @@ static void send_all(const struct run *r, int sig)
 	}
 }
 
-/* Ends what lives: TERM unless it was sent, grace, KILL, until nothing is left or the kernel does not let go. */
-static void end_all(struct run *r, bool term_first)
+/* Ends what lives: TERM unless it was sent, KILL from kill_at on, until nothing is left or the kernel does not let go. */
+static void end_all(struct run *r, bool term_first, int64_t kill_at)
 {
-	int64_t kill_at = now(r) + (term_first ? r->spec->grace_ns : 0), give_up = kill_at + KILL_WAIT_NS;
+	int64_t give_up = (kill_at > now(r) ? kill_at : now(r)) + KILL_WAIT_NS;
 
 	if (term_first)
 		send_all(r, SIGTERM);
@@ -213,12 +218,13 @@ static void end_all(struct run *r, bool term_first)
 /* Waits for the child; at a signal or when its time is over, the whole tree is ended. */
 static void supervise(struct run *r)
 {
-	int64_t deadline = r->spec->timeout_ns ? now(r) + r->spec->timeout_ns : INT64_MAX;
+	int64_t deadline = r->spec->timeout_ns ? now(r) + r->spec->timeout_ns : INT64_MAX, kill_at;
+	int sig;
 
 	for (;;) {
 		int64_t left = deadline == INT64_MAX ? -1 : deadline - now(r);
-		int sig = left == -1 || left > 0 ? ib_signals_wait(r->signals, left, -1) : 0;
 
+		sig = left == -1 || left > 0 ? ib_signals_wait(r->signals, left, -1) : 0;
 		reap(r);
 		if (r->gone)
 			return;
@@ -233,11 +239,14 @@ static void supervise(struct run *r)
 		}
 		break;
 	}
-	for (int64_t kill_at = now(r) + r->spec->grace_ns; !r->gone && now(r) < kill_at && r->signals->count < 2;) {
+	kill_at = now(r) + r->spec->grace_ns;
+	while (!r->gone && now(r) < kill_at && r->signals->count < 2) {
 		ib_signals_wait(r->signals, kill_at - now(r), -1);
 		reap(r);
 	}
-	end_all(r, false);
+	/* the others have the rest of the grace time: a wrapper may be gone before what it started has saved its results. Background jobs of a
+	 * shell ignore INT, none of them should ignore TERM */
+	end_all(r, r->gone && sig && sig != SIGTERM, kill_at);
 }
 
 /* The usual case, told without a look at all processes: we have no children but those of before. */
@@ -275,7 +284,7 @@ static void end_rest(struct run *r)
 	}
 	r->res->left_behind = known ? (int64_t)rest.n : IB_NONE;
 	if (!known || rest.n)
-		end_all(r, true);
+		end_all(r, true, now(r) + r->spec->grace_ns);
 }
 
 static int start(struct run *r, struct ib_err *err)
@@ -319,6 +328,10 @@ int ib_child_run(const struct ib_ctx *ctx, struct ib_signals *signals, const str
 	e = start(&r, err);
 	if (e == 0) {
 		supervise(&r);
+		if (!r.gone) { /* stuck in the kernel, or another user's: what it used is not known */
+			stop_clock(&r);
+			ret->user_ns = ret->system_ns = ret->max_rss_bytes = ret->voluntary_switches = ret->involuntary_switches = IB_NONE;
+		}
 		if (spec->own_tree && ret->exec_errno == IB_NONE && !ret->timed_out && !ret->interrupted_by)
 			end_rest(&r);
 		if (r.terminal)

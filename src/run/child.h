@@ -23,12 +23,12 @@ struct ib_child_spec {
 };
 
 struct ib_child_result {
-	int64_t exit_status, signal, exec_errno; /* or IB_NONE: exactly one is set */
+	int64_t exit_status, signal, exec_errno; /* or IB_NONE: exactly one is set, none when KILL did not end it */
 	bool timed_out;
 	int interrupted_by;                      /* signal that reached us while it ran, or 0 */
 	int64_t started_ns, finished_ns;         /* wall clock */
 	int64_t duration_ns;                     /* monotonic */
-	int64_t user_ns, system_ns, max_rss_bytes, voluntary_switches, involuntary_switches; /* of the child and what it waited for */
+	int64_t user_ns, system_ns, max_rss_bytes, voluntary_switches, involuntary_switches; /* of the child and what it waited for; IB_NONE: it did not end */
 	int64_t left_behind; /* own_tree: processes that outlived it and were ended; IB_NONE: could not look */
 };
 

@@ -43,6 +43,21 @@ is "a command that handles the signal: still 128+n" $? 143
 is "its last words are kept" "$(cat "$(newest)/stdout.log")" "got it"
 ok "its own status is in the record" grep -q '"status": 5' "$(newest)/record.json"
 
+# a wrapper dies at once; what it started still has the grace time, and ends within it though it ignores INT as background jobs do
+for sig in TERM INT; do
+    fresh
+    rm -f ready
+    start=$(date +%s)
+    ib-run -q -C s --no-capture --grace 60s -- \
+        sh -c "sh -c 'trap \"sleep 0.3; echo saved; exit\" TERM; echo x > ready; while :; do sleep 0.1; done' & exec sleep 7$$" > out 2>&1 &
+    pid=$!
+    wait_for ready
+    kill -s $sig $pid
+    wait $pid
+    is "$sig: what a wrapper started saves its results" "$(cat "$(newest)/stdout.log")" saved
+    ok "$sig: and is not waited for in vain" test $(($(date +%s) - start)) -lt 45
+done
+
 fresh
 rm -f ready
 start=$(date +%s)
