@@ -163,6 +163,15 @@ static void summarise(const struct ib_plan *p, const struct ib_contract_slot *sl
 		ib_log(p->ctx, IB_LOG_INFO, "  %s", r->notes.v[i]);
 }
 
+/* Has a signal arrived? */
+static bool is_interrupted(struct ib_plan *p)
+{
+	ib_signals_wait(&p->signals, 0, -1);
+	if (p->signals.caught)
+		ib_log(p->ctx, IB_LOG_WARNING, "interrupted: the same command resumes the plan");
+	return p->signals.caught != 0;
+}
+
 /* Runs one slot if it needs it. *ret_go false: the plan stops here. failed counts runs that did not end as expected. */
 static int visit(struct ib_plan *p, const struct ib_contract_slot *slot, int64_t *failed, bool *ret_go, struct ib_err *err)
 {
@@ -192,12 +201,9 @@ static int visit(struct ib_plan *p, const struct ib_contract_slot *slot, int64_t
 	if (r < 0)
 		return r;
 	summarise(p, slot, &record);
-	if (record.state == IB_STATE_COMPLETED)
-		return 0;
-	if (record.state == IB_STATE_INTERRUPTED || p->signals.caught) {
-		ib_log(p->ctx, IB_LOG_WARNING, "interrupted: the same command resumes the plan");
+	if (is_interrupted(p)) {
 		*ret_go = false;
-	} else if (++*failed == p->contract.stop_failed_runs) {
+	} else if (record.state != IB_STATE_COMPLETED && ++*failed == p->contract.stop_failed_runs) {
 		ib_log(p->ctx, IB_LOG_WARNING, "%" PRId64 " of the runs did not end as expected: the contract stops the plan here", *failed);
 		*ret_go = false;
 	}

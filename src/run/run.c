@@ -162,6 +162,7 @@ static bool step(struct ib_run *run, ib_run_step *fn, const char *name)
 {
 	struct ib_err err = {0};
 
+	ib_signals_wait(run->signals, 0, -1);
 	if (run->signals->caught)
 		(void)!ib_fail(&err, IB_E_STATE, 0, "interrupted by a signal");
 	else if (!fn || fn(run->spec->steps.arg, run, &err) >= 0)
@@ -203,7 +204,7 @@ static bool prepare(struct ib_run *run)
 		return false;
 	if (!run->spec->no_capture)
 		run->record->capture_before = ib_strdup(ib_run_capture_volatile(run, "before.json"));
-	return step(run, s->before, "before");
+	return step(run, s->before, "before") && step(run, NULL, "command");
 }
 
 /* --- the command --- */
@@ -306,13 +307,18 @@ static int execute(struct ib_run *run, struct ib_child_result *res, struct ib_er
 
 /* --- after it --- */
 
+/* A signal is no failure of the run: its slot is to be filled again. */
 static void late_step(struct ib_run *run, ib_run_step *fn, const char *name)
 {
+	enum ib_state was = run->record->state;
 	struct ib_err err = {0};
 
 	if (!fn || fn(run->spec->steps.arg, run, &err) >= 0)
 		return;
 	ib_record_fail(run->record, name);
+	ib_signals_wait(run->signals, 0, -1);
+	if (was == IB_STATE_COMPLETED && run->signals->caught)
+		run->record->state = IB_STATE_INTERRUPTED;
 	ib_strv_add(&run->record->notes, err.text);
 }
 
@@ -343,7 +349,8 @@ static void conclude(struct ib_run *run, const struct ib_child_result *res)
 	if (res->interrupted_by)
 		return;
 	late_step(run, s->convert, "convert");
-	late_step(run, s->outcome, "outcome");
+	if (run->record->state != IB_STATE_INTERRUPTED)
+		late_step(run, s->outcome, "outcome");
 }
 
 static int carry_out(struct work *w, struct ib_err *err)

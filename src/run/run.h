@@ -22,7 +22,8 @@ typedef int ib_run_step(void *arg, struct ib_run *run, struct ib_err *err);
 
 /* Called in this order; each may be NULL. They may write files into the run directory and fill run->record.
  * A failing step before the command makes the run "refused", with the step's name as reason and the error's text as note
- * (or "interrupted" when a signal is the cause). A failing step after it makes it "failed", likewise. */
+ * (or "interrupted" when a signal is the cause). A failing step after it makes it "failed" or, when a signal is the
+ * cause, "interrupted", likewise. */
 struct ib_run_steps {
 	void *arg;
 	ib_run_step *ready;   /* reason "readiness" */

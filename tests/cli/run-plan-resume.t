@@ -114,4 +114,19 @@ status 0 "after a kill the same command goes on" plan e
 is "the slots are filled" "$(grep -c '"state":"completed"' e/ledger.jsonl)" 2
 is "the killed run is abandoned" "$(grep -c '"kind":"abandoned"' e/ledger.jsonl)" 1
 is "the first slot took three attempts" "$(grep -h '"attempt": 3' e/runs/*r01*/record.json | wc -l | tr -d ' ')" 1
+
+# f: a signal while the result is converted
+mkdir f
+cat > f/contract.yaml << 'EOT'
+study: f
+groups:
+  - name: g
+    repeats: 1
+    command: ["true"]
+    convert: [sh, -c, "test -e go || (kill -INT $PPID; exec sleep 20)"]
+EOT
+status 1 "a signal during the conversion stops the plan" plan f
+is "the run is interrupted, not failed" "$(states f)" "1 interrupted"
+touch f/go
+status 0 "so that its slot is run again" plan f
 done_testing

@@ -206,6 +206,7 @@ static int noisy_reset(void *arg, struct ib_run *run, struct ib_err *err)
 struct steps {
 	struct ib_strv order;
 	const char *fails;
+	const char *signals; /* this step gets a TERM, and ends well unless it fails */
 };
 
 #define STEP(n)                                                                                  \
@@ -213,8 +214,10 @@ struct steps {
 	{                                                                                        \
 		struct steps *s = arg;                                                           \
                                                                                                  \
-		(void)run;                                                                       \
 		ib_strv_add(&s->order, #n);                                                      \
+		if (ib_streq(s->signals, #n))                                                    \
+			kill(getpid(), SIGTERM);                                                 \
+		(void)run;                                                                       \
 		return ib_streq(s->fails, #n) ? ib_fail(err, IB_E_STATE, 0, "no " #n) : 0;       \
 	}
 STEP(ready)
@@ -256,9 +259,9 @@ static void run_in_study(const struct ib_run_steps *steps, struct ib_record *ret
 }
 
 /* A run with all steps, of which one fails; order of what was called, as one text. */
-static void run_steps(const char *fails, struct ib_record *ret, char *order, size_t size)
+static void run_steps(const char *fails, const char *signals, struct ib_record *ret, char *order, size_t size)
 {
-	struct steps s = {.fails = fails};
+	struct steps s = {.fails = fails, .signals = signals};
 	const struct ib_run_steps steps = {&s, step_ready, step_quiesce, step_reset, step_warmup, step_before, step_after, step_convert, step_outcome};
 
 	run_in_study(&steps, ret, NULL, NULL);
@@ -309,7 +312,7 @@ static void test_run_steps_come_in_order(void)
 	struct ib_record r;
 	char order[200];
 
-	run_steps(NULL, &r, order, sizeof(order));
+	run_steps(NULL, NULL, &r, order, sizeof(order));
 	CU_ASSERT_STRING_EQUAL(order, "ready quiesce reset warmup before after convert outcome ");
 	CU_ASSERT_EQUAL(r.state, IB_STATE_COMPLETED);
 	ib_record_clear(&r);
@@ -320,7 +323,7 @@ static void test_run_failing_step_before_the_command_refuses_it(void)
 	struct ib_record r;
 	char order[200];
 
-	run_steps("reset", &r, order, sizeof(order));
+	run_steps("reset", NULL, &r, order, sizeof(order));
 	CU_ASSERT_STRING_EQUAL(order, "ready quiesce reset ");
 	CU_ASSERT_EQUAL(r.state, IB_STATE_REFUSED);
 	CU_ASSERT_EQUAL(r.exit.status, IB_NONE);
@@ -335,9 +338,34 @@ static void test_run_failing_step_after_the_command_fails_it(void)
 	struct ib_record r;
 	char order[200];
 
-	run_steps("convert", &r, order, sizeof(order));
+	run_steps("convert", NULL, &r, order, sizeof(order));
 	CU_ASSERT_STRING_EQUAL(order, "ready quiesce reset warmup before after convert outcome ");
 	CU_ASSERT_EQUAL(r.state, IB_STATE_FAILED);
+	CU_ASSERT_EQUAL(r.exit.status, 0);
+	CU_ASSERT_STRING_EQUAL(r.reasons.v[0], "convert");
+	ib_record_clear(&r);
+}
+
+static void test_run_signal_before_the_command_keeps_it_from_running(void)
+{
+	struct ib_record r;
+	char order[200];
+
+	run_steps(NULL, "before", &r, order, sizeof(order));
+	CU_ASSERT_STRING_EQUAL(order, "ready quiesce reset warmup before ");
+	CU_ASSERT_EQUAL(r.state, IB_STATE_INTERRUPTED);
+	CU_ASSERT_EQUAL(r.time.started_ns, IB_NONE);
+	ib_record_clear(&r);
+}
+
+static void test_run_signal_after_the_command_is_no_failure(void)
+{
+	struct ib_record r;
+	char order[200];
+
+	run_steps("convert", "convert", &r, order, sizeof(order));
+	CU_ASSERT_STRING_EQUAL(order, "ready quiesce reset warmup before after convert ");
+	CU_ASSERT_EQUAL(r.state, IB_STATE_INTERRUPTED);
 	CU_ASSERT_EQUAL(r.exit.status, 0);
 	CU_ASSERT_STRING_EQUAL(r.reasons.v[0], "convert");
 	ib_record_clear(&r);
@@ -358,6 +386,8 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_run_steps_come_in_order),
 	IB_TEST(test_run_failing_step_before_the_command_refuses_it),
 	IB_TEST(test_run_failing_step_after_the_command_fails_it),
+	IB_TEST(test_run_signal_before_the_command_keeps_it_from_running),
+	IB_TEST(test_run_signal_after_the_command_is_no_failure),
 	{0},
 };
 
