@@ -66,7 +66,6 @@ static int64_t delta(struct judge *j, const char *const names[IB_ENGINE_NAMES], 
 	return count(sum);
 }
 
-
 struct find {
 	const char *value;
 	double sum;
@@ -101,12 +100,25 @@ static void say(struct ib_record *r, enum ib_evidence_of evidence, char *why)
 	r->cache.why = why;
 }
 
-/* Warm and reuse: are there enough hits? */
-static bool enough(const struct ib_contract_evidence *e, int64_t hits, int64_t queries)
+/* What is known of the hits of the client's own tokens when the server counted more than it sent: others may account for as many hits as
+ * there are tokens of others. */
+struct own {
+	int64_t hits_min, hits_max, queries;
+};
+
+static struct own own_share(int64_t hits, int64_t queries, int64_t expected)
+{
+	int64_t others = expected != IB_NONE && queries > expected ? queries - expected : 0;
+
+	return (struct own){hits > others ? hits - others : 0, hits < queries - others ? hits : queries - others, queries - others};
+}
+
+/* Warm and reuse: are there enough hits, whoever had them? */
+static bool enough(const struct ib_contract_evidence *e, const struct own *own)
 {
 	if (isnan(e->hit_share_min))
-		return hits > 0;
-	return queries > 0 && (double)hits >= e->hit_share_min * (double)queries;
+		return own->hits_max > 0;
+	return own->queries > 0 && (double)own->hits_max >= e->hit_share_min * (double)own->queries;
 }
 
 /* The verdict, once counters are there. expected is IB_NONE when nobody knows. */
@@ -115,18 +127,19 @@ static void decide(const struct ib_contract_evidence *e, enum ib_condition condi
 	bool fresh = condition == IB_CACHE_COLD || condition == IB_CACHE_RESET;
 	ib_auto_free char *share = queries > 0 ? ib_asprintf(" (%.1f %%)", 100.0 * (double)hits / (double)queries) : ib_strdup("");
 	ib_auto_free char *counted = ib_asprintf("%" PRId64 " of %" PRId64 " prompt tokens%s came from the cache", hits, queries, share);
+	const struct own own = own_share(hits, queries, expected);
 
 	if (condition == IB_CACHE_UNSPECIFIED)
 		say(r, IB_UNCONFIRMED, ib_asprintf("%s; no condition is claimed", counted));
-	else if (fresh && hits > e->hits_max)
+	else if (fresh && own.hits_min > e->hits_max)
 		say(r, IB_CONTRADICTED, ib_asprintf("%s, where at most %" PRId64 " may", counted, e->hits_max));
 	else if (expected == IB_NONE)
 		say(r, IB_UNCONFIRMED, ib_asprintf("%s, but how many prompt tokens the client sent is not known", counted));
 	else if (queries < expected)
 		say(r, IB_UNCONFIRMED, ib_asprintf("the server counted %" PRId64 " prompt tokens, fewer than the %" PRId64 " expected", queries, expected));
-	else if (!fresh && !enough(e, hits, queries) && isnan(e->hit_share_min))
+	else if (!fresh && !enough(e, &own) && isnan(e->hit_share_min))
 		say(r, IB_CONTRADICTED, ib_asprintf("%s, where some must", counted));
-	else if (!fresh && !enough(e, hits, queries))
+	else if (!fresh && !enough(e, &own))
 		say(r, IB_CONTRADICTED, ib_asprintf("%s, where at least %g %% must", counted, 100 * e->hit_share_min));
 	else if (queries > expected)
 		say(r, IB_UNCONFIRMED,

@@ -55,6 +55,11 @@ static void test_cache_verdicts(void)
 		{IB_CACHE_WARM, 100, 80, 100, 0, 0.8, IB_CONFIRMED, "80 of 100"},
 		{IB_CACHE_REUSE, 100, 79, 100, 0, 0.8, IB_CONTRADICTED, "where at least 80 % must"},
 		{IB_CACHE_REUSE, 120, 90, 100, 0, NAN, IB_UNCONFIRMED, "someone else used it"},
+		/* what others did is not held against the run, what they cannot have done is */
+		{IB_CACHE_COLD, 120, 20, 100, 0, NAN, IB_UNCONFIRMED, "someone else used it"},
+		{IB_CACHE_COLD, 120, 21, 100, 0, NAN, IB_CONTRADICTED, "where at most 0 may"},
+		{IB_CACHE_REUSE, 200, 90, 100, 0, 0.8, IB_UNCONFIRMED, "someone else used it"},
+		{IB_CACHE_REUSE, 200, 79, 100, 0, 0.8, IB_CONTRADICTED, "where at least 80 % must"},
 		{IB_CACHE_REUSE, 50, 0, 100, 0, NAN, IB_UNCONFIRMED, "fewer"},
 		{IB_CACHE_REUSE, 0, 0, 0, 0, 0.5, IB_CONTRADICTED, ""},
 		{IB_CACHE_UNSPECIFIED, 100, 50, 100, 0, NAN, IB_UNCONFIRMED, "no condition is claimed"},
