@@ -181,7 +181,7 @@ static int keep_torn(struct ib_ledger *l, const struct tail *t, struct ib_entry 
 {
 	ib_auto_free char *path = NULL;
 
-	if (write_torn(l, t, &path, err) < 0)
+	if (write_torn(l, t, &path, err) < 0 || ib_sync_dir(l->study_fd, "the study", err) < 0)
 		return ib_wrap(err, "cannot keep the torn last line of '" NAME "'");
 	if (ftruncate(l->fd, t->size) < 0 || fsync(l->fd) < 0)
 		return ib_fail(err, IB_E_IO, errno, "cannot cut the torn last line of '" NAME "'");
@@ -272,7 +272,9 @@ int ib_ledger_append(struct ib_ledger *l, struct ib_entry *e, int (*locked)(void
 
 int ib_ledger_append_first(struct ib_ledger *l, struct ib_entry *e, bool *ret_done, struct ib_err *err)
 {
-	return append(l, e, true, ret_done, NULL, NULL, err);
+	int r = append(l, e, true, ret_done, NULL, NULL, err);
+
+	return r < 0 || !*ret_done ? r : ib_sync_dir(l->study_fd, "the study", err);
 }
 
 int ib_ledger_reserve(struct ib_ledger *l, struct ib_err *err)

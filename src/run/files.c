@@ -50,6 +50,8 @@ static int visit_dir(struct walk *w, int dir_fd, const char *name, const char *p
 		return 0;
 	}
 	r = walk(w, fd, path, depth + 1, err);
+	if (r == 0 && w->r)
+		r = ib_sync_dir(fd, path, err);
 	if (w->freeze && fchmod(fd, 0555) < 0)
 		w->stuck++;
 	return r;
@@ -116,6 +118,9 @@ static int digest(int dir_fd, const char *path, struct ib_record *r, struct ib_e
 		return 0;
 	}
 	e = ib_sha256_fd(fd, path, hex, &bytes, err);
+	/* a digest must not reach the disk before what it is of; file systems that cannot sync say EINVAL */
+	if (e == 0 && fdatasync(fd) < 0 && errno != EINVAL && errno != EROFS)
+		ib_strv_take(&r->notes, ib_asprintf("'%s' may be lost if the machine stops now: %s", path, strerror(errno)));
 	if (e == 0)
 		ib_record_add_file(r, path, bytes, hex);
 	return e;

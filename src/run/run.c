@@ -64,8 +64,9 @@ static int check(const struct ib_study *study, const struct ib_run_spec *spec, s
 /* Under the ledger's lock: nobody can take the run for abandoned before its directory is locked. */
 static int make_dir(void *arg, struct ib_err *err)
 {
+	ib_auto_fd int runs = -1;
 	struct work *w = arg;
-	int fd = w->run.study->fd;
+	int fd = w->run.study->fd, r;
 
 	if (mkdirat(fd, w->rel, 0755) < 0)
 		return ib_fail(err, IB_E_IO, errno, "cannot make directory '%s'", w->rel);
@@ -74,7 +75,8 @@ static int make_dir(void *arg, struct ib_err *err)
 		return ib_fail(err, IB_E_IO, errno, "cannot lock directory '%s'", w->rel);
 	if (mkdirat(w->run.dir_fd, "output", 0755) < 0)
 		return ib_fail(err, IB_E_IO, errno, "cannot make directory '%s/output'", w->rel);
-	return 0;
+	r = ib_open_dir(fd, "runs", &runs, err);
+	return r < 0 ? r : ib_sync_dir(runs, "runs", err);
 }
 
 static int append_start(struct work *w, struct ib_err *err)
