@@ -40,20 +40,13 @@ static int keep(int study_fd, const char *sha256, const char *suffix, const stru
 	return 0;
 }
 
-static int keep_files(const struct ib_plan *plan, const char *study, struct ib_err *err)
+static int keep_files(const struct ib_plan *plan, int fd, struct ib_err *err)
 {
-	ib_auto_fd int fd = -1;
-	int r = ib_make_dirs(AT_FDCWD, study, 0755, err);
+	int r = keep(fd, plan->contract.source_sha256, "yaml", &plan->source, err);
 
 	if (r == 0)
-		r = ib_open_dir(AT_FDCWD, study, &fd, err);
-	if (r == 0)
-		r = ib_make_dirs(fd, "contracts", 0755, err);
-	if (r == 0)
-		r = keep(fd, plan->contract.source_sha256, "yaml", &plan->source, err);
-	if (r == 0)
 		r = keep(fd, plan->contract.source_sha256, "json", &plan->json, err);
-	return r < 0 ? ib_wrap(err, "cannot keep the contract in the study '%s'", study) : 0;
+	return r < 0 ? ib_wrap(err, "cannot keep the contract in the study") : 0;
 }
 
 static int amend(struct ib_plan *plan, bool results_known, const char *reason, struct ib_err *err)
@@ -67,45 +60,81 @@ static int amend(struct ib_plan *plan, bool results_known, const char *reason, s
 	return ib_ledger_append(plan->study.ledger, &e, NULL, NULL, err);
 }
 
-/* Is the contract in force this one? */
-static int compare(struct ib_plan *plan, struct ib_err *err)
+/* May this contract be the one in force? *ret_known: it is already. */
+static int check(const struct ib_plan *plan, const char *study, const struct ib_ledger_view *v, bool *ret_known, struct ib_err *err)
 {
-	ib_auto_ledger_view struct ib_ledger_view v = {0};
-	const struct ib_ledger_contract *last;
-	int r = ib_plan_ledger(plan, &v, err);
+	const struct ib_ledger_contract *last = &v->contracts[v->contracts_n - 1];
 
-	if (r < 0)
-		return r;
-	last = &v.contracts[v.contracts_n - 1];
+	*ret_known = strcmp(last->source_sha256, plan->contract.source_sha256) == 0;
 	if (!last->source_sha256[0])
-		return ib_fail(err, IB_E_USAGE, 0, "the study '%s' holds runs without a contract: name another directory with -C", plan->study.path);
-	if (strcmp(v.study, plan->contract.study) != 0)
-		return ib_fail(err, IB_E_USAGE, 0, "the study '%s' is called '%s', the contract's is '%s': name another directory with -C", plan->study.path, v.study,
+		return ib_fail(err, IB_E_USAGE, 0, "the study '%s' holds runs without a contract: name another directory with -C", study);
+	if (strcmp(v->study, plan->contract.study) != 0)
+		return ib_fail(err, IB_E_USAGE, 0, "the study '%s' is called '%s', the contract's is '%s': name another directory with -C", study, v->study,
 			       plan->contract.study);
-	if (strcmp(last->source_sha256, plan->contract.source_sha256) == 0)
-		return 0;
-	if (v.runs_n == 0)
-		return amend(plan, false, "changed before the first run", err);
-	if (!plan->options->amend)
+	if (!*ret_known && v->runs_n > 0 && !plan->options->amend)
 		return ib_fail(err, IB_E_USAGE, 0,
 			       "the contract changed after %zu runs: with --amend --reason TEXT it becomes an amendment, whose runs are never pooled with those before; "
 			       "or name another study with -C",
-			       v.runs_n);
-	return amend(plan, true, plan->options->reason, err);
+			       v->runs_n);
+	return 0;
+}
+
+/* The same before anything is written: a contract that is refused leaves no file behind. */
+static int check_early(const struct ib_plan *plan, const char *study, int fd, struct ib_err *err)
+{
+	ib_auto_buf struct ib_buf b = IB_BUF(LEDGER_MAX);
+	ib_auto_ledger_view struct ib_ledger_view v = {0};
+	bool known;
+
+	/* a ledger that is absent, or torn and to be repaired, is looked at once the study is open */
+	if (ib_read_file(fd, "ledger.jsonl", &b, NULL) < 0 || ib_ledger_view_load(ib_buf_str(&b), b.len, &v, NULL) < 0 || v.contracts_n == 0)
+		return 0;
+	return check(plan, study, &v, &known, err);
+}
+
+/* Makes this contract the one in force. */
+static int enforce(struct ib_plan *plan, struct ib_err *err)
+{
+	ib_auto_ledger_view struct ib_ledger_view v = {0};
+	bool known;
+	int r = ib_plan_ledger(plan, &v, err);
+
+	if (r == 0)
+		r = check(plan, plan->study.path, &v, &known, err);
+	if (r < 0 || known)
+		return r;
+	return amend(plan, v.runs_n > 0, v.runs_n > 0 ? plan->options->reason : "changed before the first run", err);
 }
 
 /* Two plans at once would fill the same slots. The lock ends with the process, however that ends. */
-static int lock(struct ib_plan *plan, struct ib_err *err)
+static int lock(struct ib_plan *plan, const char *study, int fd, struct ib_err *err)
 {
-	int r = ib_open_dir(plan->study.fd, "contracts", &plan->lock_fd, err);
+	int r = ib_open_dir(fd, "contracts", &plan->lock_fd, err);
 
 	if (r < 0)
 		return r;
 	if (flock(plan->lock_fd, LOCK_EX | LOCK_NB) == 0)
 		return 0;
 	if (errno == EWOULDBLOCK)
-		return ib_fail(err, IB_E_STATE, 0, "another ib-run carries out a plan in the study '%s': wait for its end", plan->study.path);
-	return ib_fail(err, IB_E_IO, errno, "cannot lock 'contracts' of the study '%s'", plan->study.path);
+		return ib_fail(err, IB_E_STATE, 0, "another ib-run carries out a plan in the study '%s': wait for its end", study);
+	return ib_fail(err, IB_E_IO, errno, "cannot lock 'contracts' of the study '%s'", study);
+}
+
+/* The study's directory, locked, with the contract's files in it. */
+static int prepare(struct ib_plan *plan, const char *study, struct ib_err *err)
+{
+	ib_auto_fd int fd = -1;
+	int r = ib_make_dirs(AT_FDCWD, study, 0755, err);
+
+	if (r == 0)
+		r = ib_open_dir(AT_FDCWD, study, &fd, err);
+	if (r == 0)
+		r = check_early(plan, study, fd, err);
+	if (r == 0)
+		r = ib_make_dirs(fd, "contracts", 0755, err);
+	if (r == 0)
+		r = lock(plan, study, fd, err);
+	return r < 0 ? r : keep_files(plan, fd, err);
 }
 
 int ib_plan_register(struct ib_plan *plan, struct ib_err *err)
@@ -113,14 +142,12 @@ int ib_plan_register(struct ib_plan *plan, struct ib_err *err)
 	const struct ib_plan_options *o = plan->options;
 	ib_auto_free char *copy = ib_strdup(o->contract);
 	const char *study = o->study ? o->study : dirname(copy);
-	int r = keep_files(plan, study, err);
+	int r = prepare(plan, study, err);
 
 	if (r == 0)
 		r = ib_study_open(plan->ctx, study, plan->contract.study, plan->contract.source_sha256, plan->json_sha256, &plan->study, err);
 	if (r == 0)
-		r = lock(plan, err);
-	if (r == 0)
-		r = compare(plan, err);
+		r = enforce(plan, err);
 	if (r < 0)
 		return r;
 	if (fchdir(plan->study.fd) < 0)

@@ -48,6 +48,7 @@ sed -i '/^study/a stop: {failed_runs: 0}' b/contract.yaml
 status 2 "a contract that changed after results is refused" plan b
 like "with the way out" "$(cat "$T/.err")" "the contract changed after 4 runs: with --amend --reason TEXT"
 is "and nothing is run" "$(runs b)" 4
+is "nor is its contract kept as if it were in force" "$(ls b/contracts | wc -l | tr -d ' ')" 2
 
 # c: failed_runs 0 goes on whatever fails
 mkdir c
