@@ -62,6 +62,24 @@ static bool before(const struct timespec *a, const struct timespec *b)
 	return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
 }
 
+/* A link, pipe, socket or device holds no bytes of its own that could be evidence, and no reader of a study takes one: what it was goes into the
+ * record, and it goes. */
+static void remove_special(struct walk *w, int dir_fd, const char *name, const char *path, mode_t mode)
+{
+	char target[1024];
+	ssize_t n = S_ISLNK(mode) ? readlinkat(dir_fd, name, target, sizeof(target) - 1) : 0;
+	ib_auto_free char *what = NULL;
+
+	target[n > 0 ? n : 0] = '\0';
+	if (unlinkat(dir_fd, name, 0) < 0)
+		what = ib_strdup("is not a regular file and is not recorded; no reader takes the study until it is removed");
+	else if (S_ISLNK(mode))
+		what = ib_asprintf("was a link to '%s' and was removed: a study holds files only", target);
+	else
+		what = ib_strdup("was a pipe, socket or device and was removed: a study holds files only");
+	note(w, path, what);
+}
+
 static int visit(struct walk *w, int dir_fd, const char *name, const char *prefix, int depth, struct ib_err *err)
 {
 	ib_auto_free char *path = ib_asprintf("%s%s%s", prefix, *prefix ? "/" : "", name);
@@ -72,7 +90,8 @@ static int visit(struct walk *w, int dir_fd, const char *name, const char *prefi
 	if (S_ISDIR(st.st_mode))
 		return visit_dir(w, dir_fd, name, path, depth, err);
 	if (!S_ISREG(st.st_mode)) {
-		note(w, path, "is not a regular file and is not recorded");
+		if (w->r)
+			remove_special(w, dir_fd, name, path, st.st_mode);
 		return 0;
 	}
 	if (w->freeze) {

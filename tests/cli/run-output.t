@@ -87,7 +87,8 @@ is "nothing is lost then" "$(tr '\n' ' ' < "$(log stdout.log)")$(tr '\n' ' ' < o
 fresh
 status 0 "{output_dir} and IB_OUTPUT_DIR are the same place" run -- sh -c 'echo 1 > "$IB_OUTPUT_DIR/a"; mkdir "$1/d"; echo 2 > "$1/d/b"; ln -s a "$1/link"' x '{output_dir}'
 ok "its files are in the record" grep -q '"output/d/b"' "$(log record.json)"
-ok "a link is a note, not a file" grep -q "'output/link' is not a regular file" "$(log record.json)"
+ok "a link is a note, not a file" grep -q "'output/link' was a link to 'a' and was removed" "$(log record.json)"
+ok "and the study verifies all the same" ib-verify s
 fresh
 status 0 "a command that leaves {output_dir} empty keeps its status" run -- true '{output_dir}'
 ok "but failed: no_output" grep -q '"no_output"' "$(log record.json)"
