@@ -277,70 +277,83 @@ struct feed {
 	uint64_t line, hits;
 };
 
-static void feed(struct feed *f, const char *data, size_t n)
+static void count_lines(struct feed *f, const char *data, size_t from, size_t to)
+{
+	for (; from < to; from++)
+		f->line += data[from] == '\n';
+}
+
+/* Reports the secrets in [done, until) of n bytes, also those whose name stands before done: the search begins at from. Returns up to where
+ * all is reported: until, or the end of a secret that lies across it. */
+static size_t feed(struct feed *f, const char *data, size_t n, size_t from, size_t done, size_t until)
 {
 	struct ib_hit hit;
-	size_t at = 0;
 
-	while (ib_scan_next(data, n, at, 0, &hit)) {
-		for (; at < hit.at; at++)
-			f->line += data[at] == '\n';
+	for (; ib_scan_next(data, n, from, 0, &hit) && hit.at < until; from = hit.at + hit.n) {
+		if (hit.at + hit.n <= done) /* reported before */
+			continue;
+		if (hit.at > done)
+			count_lines(f, data, done, hit.at);
 		f->hits++;
 		if (f->hit)
 			f->hit(f->arg, f->line, hit.rule);
-		for (; at < hit.at + hit.n; at++)
-			f->line += data[at] == '\n';
+		count_lines(f, data, hit.at > done ? hit.at : done, hit.at + hit.n);
+		done = hit.at + hit.n;
 	}
-	for (; at < n; at++)
-		f->line += data[at] == '\n';
+	if (done >= until)
+		return done;
+	count_lines(f, data, done, until);
+	return until;
 }
 
 size_t ib_scan_text(const char *data, size_t n, void (*hit)(void *arg, uint64_t line, const char *rule), void *arg)
 {
 	struct feed f = {.hit = hit, .arg = arg, .line = 1};
 
-	feed(&f, data, n);
+	feed(&f, data, n, 0, 0, n);
 	return (size_t)f.hits;
 }
 
 #define SCAN_CHUNK (1u << 20)
-#define SCAN_TAIL (SCAN_CHUNK / 2)
+#define SCAN_AHEAD (64u << 10) /* seen behind the place up to which a full buffer is judged: more than any rule looks at */
+#define SCAN_BEHIND 512u       /* kept before that place: the name of a secret that begins there, and what a rule looks back at */
 
-/* Where to cut a full buffer so that no secret is split: behind the last line end of its second half, else behind the last
- * blank; without either the stretch is no token of ours. */
+/* Up to where a full buffer is judged. Behind a line end or a blank, so that no mark of ours is begun in its middle; a line without
+ * either is cut anywhere, since what a secret there needs is still in the buffer. */
 static size_t cut_at(const char *data, size_t n)
 {
-	const char *line = memrchr(data + n - SCAN_TAIL, '\n', SCAN_TAIL);
-	size_t cut = n;
+	size_t last = n - SCAN_AHEAD, cut = last;
+	const char *line = memrchr(data + last - SCAN_AHEAD, '\n', SCAN_AHEAD);
 
 	if (line)
 		return (size_t)(line - data) + 1;
-	while (cut > n - SCAN_TAIL && !isspace((unsigned char)data[cut - 1]))
+	while (cut > last - SCAN_AHEAD && !isspace((unsigned char)data[cut - 1]))
 		cut--;
-	return cut;
+	return cut > last - SCAN_AHEAD ? cut : last;
 }
 
 int ib_scan_fd(int fd, const char *name, void (*hit)(void *arg, uint64_t line, const char *rule), void *arg, uint64_t *ret_hits, struct ib_err *err)
 {
 	ib_auto_free char *data = ib_alloc(SCAN_CHUNK);
 	struct feed f = {.hit = hit, .arg = arg, .line = 1};
-	size_t have = 0, got;
+	size_t have = 0, done = 0, got;
 
 	for (;;) {
-		size_t cut;
+		size_t from = done > SCAN_BEHIND / 2 ? done - SCAN_BEHIND / 2 : 0, keep;
 		int r = ib_read_upto(fd, data + have, SCAN_CHUNK - have, name, &got, err);
 
 		if (r < 0)
 			return r;
 		if (got < SCAN_CHUNK - have) {
-			feed(&f, data, have + got);
+			feed(&f, data, have + got, from, done, have + got);
 			break;
 		}
 		have += got;
-		cut = cut_at(data, have);
-		feed(&f, data, cut);
-		memmove(data, data + cut, have - cut);
-		have -= cut;
+		done = feed(&f, data, have, from, done, cut_at(data, have));
+		keep = done > SCAN_BEHIND ? done - SCAN_BEHIND : 0;
+		memmove(data, data + keep, have - keep);
+		have -= keep;
+		done -= keep;
 	}
 	*ret_hits = f.hits;
 	return 0;

@@ -180,6 +180,34 @@ static void test_redact_scan_sees_a_secret_at_any_place_of_a_file(void)
 	}
 }
 
+/* One line without an end, as machines write JSON: there is no good place to cut it. */
+static void test_redact_scan_sees_a_secret_at_any_place_of_one_long_line(void)
+{
+	static const char *const fills[] = {"aaaaaaaaa,", "\"a\": 111, "};
+	char path[] = "/tmp/ib-redact-XXXXXX";
+	ib_auto_fd int fd = mkstemp(path);
+
+	unlink(path);
+	for (size_t k = 0; k < 2; k++)
+		for (size_t step = 0; step < 40; step++) {
+			size_t before = step < 20 ? (1u << 20) - 60 + step * 5 : (1u << 20) - (64u << 10) - 60 + (step - 20) * 5;
+			ib_auto_buf struct ib_buf b = IB_BUF(8u << 20);
+			uint64_t n = 0;
+
+			for (size_t i = 0; i < before; i++)
+				ib_buf_addc(&b, fills[k][(i + 10 - before % 10) % 10]);
+			ib_buf_addf(&b, "\"%s\": \"%s\",", "api_key", "abcd1234efgh5678");
+			for (size_t i = 0; i < 100000; i++)
+				ib_buf_addc(&b, fills[k][i % 10]);
+			CU_ASSERT_EQUAL_FATAL(ftruncate(fd, 0), 0);
+			lseek(fd, 0, SEEK_SET);
+			CU_ASSERT_EQUAL_FATAL(ib_write_all(fd, b.data, b.len, path, NULL), 0);
+			lseek(fd, 0, SEEK_SET);
+			CU_ASSERT_EQUAL(ib_scan_fd(fd, path, NULL, NULL, &n, NULL), 0);
+			CU_ASSERT_EQUAL(n, 1);
+		}
+}
+
 /* CPU time to scan n bytes made of one piece. */
 static clock_t scan_time(const char *piece, size_t n)
 {
@@ -374,6 +402,7 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_redact_scanner_lets_ordinary_text_pass),
 	IB_TEST(test_redact_scan_of_text_and_file_names_lines),
 	IB_TEST(test_redact_scan_sees_a_secret_at_any_place_of_a_file),
+	IB_TEST(test_redact_scan_sees_a_secret_at_any_place_of_one_long_line),
 	IB_TEST(test_redact_scan_of_hostile_text_is_linear),
 	IB_TEST(test_redact_urls_lose_user_information),
 	IB_TEST(test_redact_command_lines),
