@@ -33,18 +33,6 @@ static void hit(void *arg, uint64_t line, const char *rule)
 		ib_log(s->ctx, IB_LOG_WARNING, "looks like a secret: more places, not listed");
 }
 
-/* Documents that ibtools writes pass the redactor's gate when they are written. */
-static bool ours(const char *path)
-{
-	const char *run = ib_starts(path, "runs/") ? strchr(path + 5, '/') : NULL;
-	static const char *const documents[] = {"/record.json", "/command.json", "/before.json", "/after.json"};
-
-	for (size_t i = 0; run && i < IB_LEN(documents); i++)
-		if (strcmp(run, documents[i]) == 0)
-			return true;
-	return strcmp(path, "ledger.jsonl") == 0 || strcmp(path, "withheld.json") == 0 || ib_starts(path, "captures/") || ib_starts(path, "contracts/");
-}
-
 static bool listed(const char *path, const char *const *allow, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
@@ -65,7 +53,7 @@ int ib_pack_secrets(const struct ib_ctx *ctx, int dirfd, const struct ib_tree *t
 		uint64_t hits;
 		int r;
 
-		if (t->v[i].withheld || ours(t->v[i].path) || listed(t->v[i].path, allow, allow_n))
+		if (t->v[i].withheld || listed(t->v[i].path, allow, allow_n))
 			continue;
 		fd = openat(dirfd, t->v[i].path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
 		if (fd < 0)

@@ -28,7 +28,7 @@ static const char *const synopsis[] = {"[-C DIR] --key FILE -o FILE.tar[.zst]", 
 
 static const char *const exits[] = {
 	"0  the packet, or the key, is written",
-	"1  the study does not verify: nothing was written",
+	"1  the study does not verify: no packet was written",
 	"2  wrong use, a file in the way, a run still going on, or a secret found",
 	"3  input or output failed, or something is not supported",
 	"4  the study holds something that a packet cannot",

@@ -75,6 +75,18 @@ status 4 "a study whose name does not fit" pack Bad.Name
 like "named, with a way out" "$(cat "$T/.err")" "'Bad.Name' does not fit.*study:"
 
 # secrets
+make_study note
+ib-run -C note --note "asked with ghp_0123456789abcdefghijABCDEFGHIJ012345" > /dev/null 2>&1
+if grep -q ghp_ note/ledger.jsonl; then
+    status 2 "a token in a note" pack note
+    like "by file and line" "$(cat "$T/.err")" "ledger.jsonl' line"
+fi
+make_study beside
+mkdir -p beside/captures
+echo "token ghp_0123456789abcdefghijABCDEFGHIJ012345" > beside/captures/note.txt
+status 2 "a token beside the captures" pack beside
+like "by file and line" "$(cat "$T/.err")" "captures/note.txt' line 1"
+
 make_study leak
 ib-run -C leak --no-capture -- sh -c 'echo start; echo "token ghp_0123456789abcdefghijABCDEFGHIJ012345"; echo "x=1" > {output_dir}/a.txt' > /dev/null 2>&1
 status 2 "a token in a log" pack leak
