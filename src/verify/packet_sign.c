@@ -158,8 +158,10 @@ static int judge_bundle(struct ib_packet_reader *p, const struct ib_sig_file *fi
 	r = ib_bundle_verify(&b, &key->key, err);
 	if (r < 0)
 		return r;
-	add_signer(p, &key->key);
-	return check_payload(p, &b, err);
+	r = check_payload(p, &b, err);
+	if (r == 0) /* a good signature under something else signs nothing here */
+		add_signer(p, &key->key);
+	return r;
 }
 
 static int judge_bundles(struct ib_packet_reader *p, unsigned long n, struct ib_err *err)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/auto.h"
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/str.h"
 #include "clients/client.h"
@@ -82,6 +83,21 @@ static void bind(struct ib_verdict *v, const char *file, const char *what, const
 	one->found = ib_strdup(found);
 }
 
+/* The name and the time of the packet are those of its seal, with or without a signature. */
+static void bind_seal(struct ib_verdict *v, const struct ib_packet_result *res)
+{
+	const struct ib_study_entry *seal = v->study.seal;
+	char want[32], got[32], head[9];
+
+	if (!seal)
+		return;
+	snprintf(want, sizeof(want), "%" PRIu64, res->sealed_at);
+	snprintf(got, sizeof(got), "%lld", (long long)(seal->e.wall_ns / IB_NS));
+	snprintf(head, sizeof(head), "%.8s", v->study.chain.head);
+	bind(v, "data/ledger.jsonl", "the time of the files is not the second of the seal", want, got);
+	bind(v, "data/ledger.jsonl", "the ledger's head is not the one in the name of the top directory", res->top.seal, head);
+}
+
 /* What the signer said of the study against what the study says. */
 static void bind_statement(struct ib_verdict *v, const struct ib_packet_result *res)
 {
@@ -119,9 +135,10 @@ static void judge_study(struct ib_verdict *v, const struct ib_packet_result *res
 		ib_findings_add(&v->findings, "S00", IB_FINDING_I, IB_NOT_CHECKABLE, "what the study says was not judged: its bytes are not those of a sound packet");
 		return;
 	}
-	v->study.signed_head = res->has_statement && v->n_signers;
+	v->study.signed_head = res->has_statement && v->trusted == IB_HOLDS_YES; /* anybody can sign a shortened ledger anew */
 	ib_study_check(&v->study, &v->findings);
 	ib_study_count(&v->study, &v->counts);
+	bind_seal(v, res);
 	bind_statement(v, res);
 	v->consistent = IB_HOLDS_YES;
 	v->intact = IB_HOLDS_YES;

@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """Changes a packet as an attacker would, who has no key.
 
-usage: forge.py IN.tar OUT.tar CHANGE [--rebuild]     the manifests and bag-info.txt are made again with --rebuild, the signature stays
+usage: forge.py IN.tar OUT.tar CHANGE [--rebuild] [--unsigned]     the manifests and bag-info.txt are made again with --rebuild, the signature stays
 
 changes: drop-last-line, drop-run N (the ledger lines of run N), drop-run-rechained N, drop-run-whole N and drop-run-whole-rechained N (its directory
-too), edit SUFFIX, cut SUFFIX, remove SUFFIX, rename SUFFIX, swap SUFFIX (with the file before it), add
+too), edit SUFFIX, cut SUFFIX, remove SUFFIX, rename SUFFIX, swap SUFFIX (with the file before it), add, retime (all entries, by a second), retop (another
+seal in the top directory's name). --unsigned leaves the signature out
 """
 import json, os, sys
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "data", "packet"))
@@ -50,8 +51,8 @@ def change(data, what, arg):
         del data[at]
     elif what == "rename":
         data[at][0] += "x"
-    elif what == "swap":
-        pass  # after sorting
+    elif what in ("swap", "retime", "retop"):
+        pass  # after sorting, or not in data
     elif what == "add":
         data.append(["data/zz.txt", 0o644, b"added\n"])
     else:
@@ -60,10 +61,13 @@ def change(data, what, arg):
 
 
 def main():
-    args = [a for a in sys.argv[1:] if a != "--rebuild"]
+    args = [a for a in sys.argv[1:] if a not in ("--rebuild", "--unsigned")]
     p = mv.Packet(args[0])
     tags = {e[0]: e[2] for e in p.entries if "/" not in e[0]}
     what, arg = args[2], args[3] if len(args) > 3 else None
+    p.mtime += what == "retime"
+    if what == "retop":
+        p.top = p.top[:-8] + "00000000"
     data = change([e for e in p.entries if e[0].startswith("data/")], what, arg)
     if "--rebuild" in sys.argv:
         tags["bag-info.txt"] = ib.bag_info(p.top, p.mtime, sum(len(d) for _, _, d in data), len(data))
@@ -72,7 +76,7 @@ def main():
     if what == "swap":
         at = next(i for i, e in enumerate(data) if e[0].endswith(arg) and e[2])
         data[at - 1], data[at] = data[at], data[at - 1]
-    entries = [[n, 0o644, tags[n]] for n in ib.TAG] + [e for e in p.entries if e[0].startswith("signatures/")] + data
+    entries = [[n, 0o644, tags[n]] for n in ib.TAG] + [e for e in p.entries if e[0].startswith("signatures/") and "--unsigned" not in sys.argv] + data
     with open(args[1], "wb") as f:
         f.write(p.encode(entries))
 

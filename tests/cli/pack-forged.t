@@ -46,6 +46,18 @@ like "and named" "$(cat "$T/.out")" "stdout.log"
 forge add
 status 1 "a file added" ib-verify --trust me.pub.pem forged.tar
 like "and named" "$(cat "$T/.out")" "zz.txt"
+forge retime
+status 1 "all files a second later, under the good signature" ib-verify --trust me.pub.pem forged.tar
+is "the time is not the seal's" "$(class)" E_BINDING
+forge retop --rebuild --unsigned
+status 1 "another seal in the name of an unsigned packet" ib-verify --unsigned-ok forged.tar
+like "is named" "$(cat "$T/.out")" "name of the top directory"
+forge edit withheld.json --rebuild
+ib-verify --json --trust me.pub.pem forged.tar > forged.json 2> /dev/null
+is "a good signature under something else signs nothing" "$(python3 -c '
+import json
+d = json.load(open("forged.json"))
+print(d["verdicts"]["signed"], d["verdicts"]["trusted"], len(d["signers"]))')" "no not_checkable 0"
 head -c 100000 good.tar > forged.tar
 status 4 "cut" ib-verify --trust me.pub.pem forged.tar
 head -c 100000 good.tar.zst > forged.tar.zst
