@@ -123,6 +123,12 @@ static void name_doc(struct ib_study_doc *doc, const char *path, const char *sha
 	memcpy(doc->sha256, sha256, strlen(sha256) + 1);
 }
 
+static void too_large(struct ib_study_doc *doc)
+{
+	doc->why = ib_strdup("larger than the limit of 16 MiB");
+	doc->code = IB_E_LIMIT;
+}
+
 static void take_contract(struct ib_study_view *v, const char *path, const char *sha256, const char *data, uint64_t size)
 {
 	struct ib_study_doc *doc;
@@ -176,8 +182,7 @@ static void take_record(struct ib_study_view *v, struct ib_study_run *run, const
 		return;
 	}
 	if (!data) {
-		doc->why = ib_strdup("larger than the limit of 16 MiB");
-		doc->code = IB_E_LIMIT;
+		too_large(doc);
 		return;
 	}
 	parse(v, doc, data, size);
@@ -249,10 +254,14 @@ static void file(void *arg, const char *path, uint64_t size, const char *sha256,
 		name_doc(&v->withheld, path, sha256);
 		if (data)
 			parse(v, &v->withheld, data, size);
+		else if (size > IB_JSON_MAX)
+			too_large(&v->withheld);
 	} else if (data && ib_starts(path, "contracts/")) {
 		take_contract(v, path, sha256, data, size);
 	} else if (data && ib_starts(path, "captures/")) {
 		take_capture(v, path, sha256, data, size);
+	} else if (size > IB_JSON_MAX && ib_starts(path, "captures/") && ib_ends(path, ".json")) {
+		ib_study_problem(v, "S10", IB_E_LIMIT, path, "larger than the limit of 16 MiB");
 	} else if (ib_starts(path, "runs/")) {
 		take_of_run(v, path, sha256, data, size);
 	}
