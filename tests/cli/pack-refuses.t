@@ -75,12 +75,6 @@ status 4 "a study whose name does not fit" pack Bad.Name
 like "named, with a way out" "$(cat "$T/.err")" "'Bad.Name' does not fit.*study:"
 
 # secrets
-make_study note
-ib-run -C note --note "asked with ghp_0123456789abcdefghijABCDEFGHIJ012345" > /dev/null 2>&1
-if grep -q ghp_ note/ledger.jsonl; then
-    status 2 "a token in a note" pack note
-    like "by file and line" "$(cat "$T/.err")" "ledger.jsonl' line"
-fi
 make_study beside
 mkdir -p beside/captures
 echo "token ghp_0123456789abcdefghijABCDEFGHIJ012345" > beside/captures/note.txt
