@@ -82,7 +82,7 @@ is "no tool has written or shown it" \
 # what a command itself writes is kept byte for byte
 # shellcheck disable=SC2016
 ib-run -q -C ../study --no-capture -- sh -c 'echo one; echo "$HF_TOKEN"; echo "$OPENAI_API_KEY" >&2; printf "a\nb\n%s\n" "$HF_TOKEN" > {output_dir}/result.txt' > /dev/null 2>&1
-run=$(ls ../study/runs | LC_ALL=C sort | tail -n 1)
+run=$(basename "$(dirname "$(dirname ../study/runs/*/output/result.txt)")") # several runs may share a second
 is "logs and output hold it, nothing else does" "$(holds ../study)" \
     "../study/runs/$run/output/result.txt ../study/runs/$run/stderr.log ../study/runs/$run/stdout.log "
 ib-pack --new-key ../me > /dev/null
