@@ -133,19 +133,13 @@ bool ib_tree_matched(const struct ib_tree *t, const char *pattern)
 	return false;
 }
 
-static bool needed(const char *path)
-{
-	return strcmp(path, "ledger.jsonl") == 0 || strcmp(path, "contract.yaml") == 0 || strcmp(path, "withheld.json") == 0 || ib_starts(path, "contracts/") ||
-	       ib_starts(path, "ledger.torn/") || (ib_starts(path, "runs/") && ib_ends(path, "/record.json"));
-}
-
 int ib_tree_withhold(struct ib_tree *t, const struct ib_contract *c, struct ib_err *err)
 {
 	for (size_t i = 0; i < t->n; i++)
 		for (size_t k = 0; k < c->withhold_n && !t->v[i].withheld; k++) {
 			if (!matches(c->withhold[k].path, t->v[i].path))
 				continue;
-			if (needed(t->v[i].path))
+			if (ib_tree_needed(t->v[i].path))
 				return ib_fail_at(err, IB_E_USAGE, t->v[i].path, "the contract withholds '%s', which a packet cannot do without", t->v[i].path);
 			t->v[i].withheld = c->withhold[k].reason;
 		}

@@ -174,3 +174,9 @@ bool ib_tree_covers(const char *path)
 {
 	return strcmp(path, "ledger.jsonl") != 0 && !ib_starts(path, "ledger.torn/") && !ib_starts(path, "report/");
 }
+
+bool ib_tree_needed(const char *path)
+{
+	return strcmp(path, "ledger.jsonl") == 0 || strcmp(path, "contract.yaml") == 0 || strcmp(path, "withheld.json") == 0 || ib_starts(path, "contracts/") ||
+	       ib_starts(path, "ledger.torn/") || (ib_starts(path, "runs/") && ib_ends(path, "/record.json"));
+}

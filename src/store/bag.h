@@ -54,5 +54,7 @@ void ib_manifest_clear(struct ib_manifest *m);
 
 /* True when a path below the study's root is part of what a seal's tree_sha256 covers. */
 bool ib_tree_covers(const char *path);
+/* Does a verdict rest on this file of a study, so that it cannot be withheld? */
+bool ib_tree_needed(const char *path);
 
 #endif

@@ -2,7 +2,7 @@
 /* S13: what the study does not ship is declared, with digest, size and reason. */
 #include <string.h>
 
-#include "base/str.h"
+#include "store/bag.h"
 #include "verify/check.h"
 
 static void still_there(const struct ib_check *self, const struct ib_study_view *v, const char *path, int64_t bytes, const char *sha256, struct ib_findings *f)
@@ -15,12 +15,6 @@ static void still_there(const struct ib_check *self, const struct ib_study_view 
 		ib_finding_values(ib_check_fail(self, f, IB_E_HASH, path, "declared as withheld, yet there, with other bytes"), sha256, have->sha256);
 	else if (v->anchored)
 		ib_check_fail(self, f, IB_E_BINDING, path, "declared as withheld, yet there");
-}
-
-/* What the verdict itself rests on. */
-static bool needed(const char *path)
-{
-	return strcmp(path, "ledger.jsonl") == 0 || strcmp(path, "withheld.json") == 0 || ib_starts(path, "contract") || ib_ends(path, "/record.json");
 }
 
 static void one_item(const struct ib_check *self, const struct ib_study_view *v, const json_t *one, const char **last, struct ib_findings *f)
@@ -37,7 +31,7 @@ static void one_item(const struct ib_check *self, const struct ib_study_view *v,
 	if (*last && strcmp(*last, path) >= 0)
 		ib_check_fail(self, f, IB_E_BINDING, where, "'%s' is not in byte order: it follows '%s'", path, *last);
 	*last = path;
-	if (needed(path))
+	if (ib_tree_needed(path))
 		ib_check_fail(self, f, IB_E_BINDING, where, "'%s' cannot be withheld: the verdict rests on it", path);
 	still_there(self, v, path, bytes, sha256, f);
 }

@@ -65,4 +65,22 @@ tar xf a.tar -C x
 echo changed > study/workload/private.txt
 status 0 "a changed withheld file is a new list and a new seal" ib-pack -C study --key me.pem -o c.tar
 is "so two seals" "$(grep -c '"kind":"seal"' study/ledger.jsonl)" 2
+# one list decides on both sides what cannot be withheld: what is merely named like it can
+mkdir other
+cat > other/contract.yaml <<'EOC'
+study: named-alike
+question: is contracted.txt a contract?
+groups:
+  - name: base
+    order: sequential
+    repeats: 1
+    command: [sh, -c, 'echo out > "$IB_OUTPUT_DIR/a.txt"']
+withhold:
+  - path: contracted.txt
+    reason: personal
+EOC
+echo names > other/contracted.txt
+(cd other && ib-run --plan contract.yaml) > /dev/null 2>&1
+status 0 "a file named like a contract is withheld" ib-pack -C other --key me.pem -o other.tar
+status 0 "and the packet holds" ib-verify --trust me.pub.pem other.tar
 done_testing
