@@ -90,3 +90,20 @@ char *ib_run_path(const struct ib_study_run *run, const char *rest)
 {
 	return ib_asprintf("runs/%s/%s", run->id, rest);
 }
+
+bool ib_run_unread(const struct ib_study_view *v, const struct ib_study_run *run)
+{
+	if (!run->has_record || !run->record.requests.client || run->results.n || v->no_clients)
+		return false;
+	for (size_t i = 0; i < run->n_files; i++)
+		if (ib_starts(v->files[run->first_file + i].path + strlen("runs/") + strlen(run->id) + 1, "output/"))
+			return true;
+	return false;
+}
+
+void ib_check_unread(const struct ib_check *c, const struct ib_study_view *v, struct ib_findings *f)
+{
+	for (size_t i = 0; i < v->n_ledger_runs; i++)
+		if (ib_run_unread(v, &v->runs[i]))
+			ib_check_skip(c, f, v->runs[i].doc.path, "the client's result was not re-read: too large, withheld or of an unknown version");
+}

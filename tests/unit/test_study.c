@@ -444,6 +444,29 @@ static void test_study_record_must_match_client(void)
 	end(f);
 }
 
+/* Of four results one was not read: the three others do not stand for it. */
+static void test_study_unread_result_passes_nothing(void)
+{
+	struct fixture *f = begin(&four);
+	struct ib_findings again = {0};
+	size_t passes = 0, open = 0;
+
+	verify(f);
+	CU_ASSERT_EQUAL(status_of(f, "A07"), IB_PASS);
+	CU_ASSERT_EQUAL(status_of(f, "A10"), IB_PASS);
+	ib_results_clear(&f->v.study.runs[1].results);
+	ib_study_check(&f->v.study, &again);
+	for (size_t i = 0; i < again.n; i++)
+		if (strcmp(again.v[i].id, "A07") == 0 || strcmp(again.v[i].id, "A10") == 0) {
+			passes += again.v[i].status == IB_PASS;
+			open += again.v[i].status == IB_NOT_CHECKABLE;
+		}
+	CU_ASSERT_EQUAL(passes, 0);
+	CU_ASSERT_EQUAL(open, 2);
+	ib_findings_clear(&again);
+	end(f);
+}
+
 /* Evidence of a run that went wrong is evidence: what its record says truly is no fault. */
 static void test_study_honest_failures_hold(void)
 {
@@ -725,6 +748,7 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_study_cut_tail_is_not_anchored),
 	IB_TEST(test_study_seal_must_add_up),
 	IB_TEST(test_study_record_must_match_client),
+	IB_TEST(test_study_unread_result_passes_nothing),
 	IB_TEST(test_study_honest_failures_hold),
 	IB_TEST(test_study_counts_from_a_torn_result_are_found),
 	IB_TEST(test_study_other_workload_is_found),
