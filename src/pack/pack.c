@@ -20,6 +20,8 @@
 #include "verify/packet.h"
 #include "verify/verify.h"
 
+#define KEY_MAX 16384u
+
 /* The packet on its way: a file without a name, where the file system can; else one beside its final name, removed unless it gets there. */
 struct part {
 	int dirfd, fd;
@@ -149,8 +151,9 @@ static int open_study(const struct ib_pack_opts *opts, struct ib_pack_study *s, 
 
 static int load_key(const struct ib_ctx *ctx, const char *path, struct ib_privkey **ret, struct stat *st, struct ib_err *err)
 {
-	__attribute__((cleanup(ib_wipe))) struct ib_buf b = IB_BUF(IB_KEY_FILE_MAX);
+	char pem[KEY_MAX];
 	ib_auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC);
+	size_t n = 0;
 	int r;
 
 	if (fd < 0 && errno == ENOENT)
@@ -159,9 +162,12 @@ static int load_key(const struct ib_ctx *ctx, const char *path, struct ib_privke
 		return ib_fail(err, IB_E_IO, errno, "cannot open key '%s'", path);
 	if (st->st_mode & (S_IRGRP | S_IROTH))
 		ib_log(ctx, IB_LOG_WARNING, "key '%s' can be read by others; 'chmod 600 %s' keeps it yours", path, path);
-	r = ib_read_all(fd, path, &b, err);
+	r = ib_read_upto(fd, pem, sizeof(pem), path, &n, err);
+	if (r == 0 && n == sizeof(pem))
+		r = ib_fail(err, IB_E_USAGE, 0, "key '%s' is larger than %u bytes", path, KEY_MAX - 1);
 	if (r == 0)
-		r = ib_privkey_from_pem(ib_buf_str(&b), b.len, path, ret, err);
+		r = ib_privkey_from_pem(pem, n, path, ret, err);
+	explicit_bzero(pem, sizeof(pem)); /* read here, so that no copy stays in a buffer that grew */
 	if (r == IB_E_KEY) /* the wrong key is wrong use, not evidence that fails */
 		err->code = IB_E_USAGE;
 	return r == IB_E_KEY ? IB_E_USAGE : r;
