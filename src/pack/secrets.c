@@ -55,7 +55,7 @@ int ib_pack_secrets(const struct ib_ctx *ctx, int dirfd, const struct ib_tree *t
 
 		if (t->v[i].withheld || listed(t->v[i].path, allow, allow_n))
 			continue;
-		fd = openat(dirfd, t->v[i].path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+		fd = openat(dirfd, t->v[i].path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 		if (fd < 0)
 			return ib_fail(err, IB_E_IO, errno, "cannot open '%s'", t->v[i].path);
 		s.path = t->v[i].path;

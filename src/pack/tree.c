@@ -175,7 +175,7 @@ int ib_tree_check_names(const struct ib_tree *t, size_t top_n, struct ib_err *er
 int ib_tree_digest(int dirfd, struct ib_tree *t, struct ib_err *err)
 {
 	for (size_t i = 0; i < t->n; i++) {
-		ib_auto_fd int fd = openat(dirfd, t->v[i].path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+		ib_auto_fd int fd = openat(dirfd, t->v[i].path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 		int r;
 
 		if (fd < 0)

@@ -90,7 +90,7 @@ static int put_file(struct writer *w, const struct ib_tree_file *f, struct ib_er
 {
 	ib_auto_free char *path = ib_asprintf("data/%s", f->path), *chunk = ib_alloc(CHUNK);
 	ib_auto_sha256 struct ib_sha256 *sha = ib_sha256_new();
-	ib_auto_fd int fd = openat(w->s->fd, f->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	ib_auto_fd int fd = openat(w->s->fd, f->path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	uint64_t left = f->bytes;
 	char hex[IB_HEX_LEN];
 	size_t n;
