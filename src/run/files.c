@@ -15,7 +15,10 @@
 #include "base/str.h"
 
 #define DEPTH_MAX 32
-#define FILES_MAX 200000
+#define LIST_BYTES (12u << 20) /* about what the list may take in the record, which is to stay a document that can be read */
+#define ENTRY_BYTES 160         /* of one file in it, without its path */
+#define NOTES_MAX 100
+#define SYNC_EACH_MAX 64 /* more files than these are synced all at once, with whatever else is on their file system */
 
 struct walk {
 	struct ib_strv paths;
@@ -23,38 +26,52 @@ struct walk {
 	const struct timespec *start;
 	bool freeze;
 	size_t stuck; /* what could not be made read-only */
+	size_t bytes, left_out, notes, unsaid;
 };
 
 static int walk(struct walk *w, int dir_fd, const char *prefix, int depth, struct ib_err *err);
 
 static void note(struct walk *w, const char *path, const char *what)
 {
-	ib_auto_free char *text = ib_asprintf("'%s' %s", path, what);
-
-	if (w->r)
-		ib_strv_add(&w->r->notes, text);
+	if (!w->r)
+		return;
+	if (w->notes++ < NOTES_MAX)
+		ib_strv_take(&w->r->notes, ib_asprintf("'%.300s' %s", path, what));
+	else
+		w->unsaid++;
 }
 
-static int visit_dir(struct walk *w, int dir_fd, const char *name, const char *path, int depth, struct ib_err *err)
+/* A directory that the command has left in a bad state must not cost the run its record. */
+static void visit_dir(struct walk *w, int dir_fd, const char *name, const char *path, int depth)
 {
 	ib_auto_fd int fd = -1;
-	int r;
 
 	if (depth >= DEPTH_MAX) {
 		note(w, path, "is too deep and is not recorded");
-		return 0;
+		return;
 	}
 	fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	if (fd < 0) {
 		note(w, path, "cannot be opened and is not recorded");
-		return 0;
+		return;
 	}
-	r = walk(w, fd, path, depth + 1, err);
-	if (r == 0 && w->r)
-		r = ib_sync_dir(fd, path, err);
+	if (walk(w, fd, path, depth + 1, NULL) < 0)
+		note(w, path, "cannot be listed and is not recorded");
+	if (w->r && ib_sync_dir(fd, path, NULL) < 0)
+		note(w, path, "may be lost if the machine stops now");
 	if (w->freeze && fchmod(fd, 0555) < 0)
 		w->stuck++;
-	return r;
+}
+
+static void add(struct walk *w, char *path)
+{
+	w->bytes += ENTRY_BYTES + 2 * strlen(path);
+	if (w->bytes <= LIST_BYTES) {
+		ib_strv_take(&w->paths, path);
+		return;
+	}
+	w->left_out++;
+	free(path);
 }
 
 static bool before(const struct timespec *a, const struct timespec *b)
@@ -80,69 +97,68 @@ static void remove_special(struct walk *w, int dir_fd, const char *name, const c
 	note(w, path, what);
 }
 
-static int visit(struct walk *w, int dir_fd, const char *name, const char *prefix, int depth, struct ib_err *err)
+static void visit(struct walk *w, int dir_fd, const char *name, const char *prefix, int depth)
 {
 	ib_auto_free char *path = ib_asprintf("%s%s%s", prefix, *prefix ? "/" : "", name);
 	struct stat st;
 
-	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0)
-		return errno == ENOENT ? 0 : ib_fail(err, IB_E_IO, errno, "cannot inspect '%s'", path);
-	if (S_ISDIR(st.st_mode))
-		return visit_dir(w, dir_fd, name, path, depth, err);
+	if (fstatat(dir_fd, name, &st, AT_SYMLINK_NOFOLLOW) < 0) {
+		if (errno != ENOENT)
+			note(w, path, "cannot be inspected and is not recorded");
+		return;
+	}
+	if (S_ISDIR(st.st_mode)) {
+		visit_dir(w, dir_fd, name, path, depth);
+		return;
+	}
 	if (!S_ISREG(st.st_mode)) {
 		if (w->r)
 			remove_special(w, dir_fd, name, path, st.st_mode);
-		return 0;
+		return;
 	}
 	if (w->freeze) {
 		w->stuck += fchmodat(dir_fd, name, st.st_mode & 0555, 0) < 0;
-		return 0;
+		return;
 	}
 	if (w->start->tv_sec && ib_starts(path, "output/") && before(&st.st_mtim, w->start))
 		note(w, path, "is older than the start of the command");
 	if (!ib_utf8_valid(path, strlen(path))) {
 		note(w, path, "has a name that is not UTF-8 and is not recorded");
-		return 0;
+		return;
 	}
-	if (w->paths.n >= FILES_MAX)
-		return ib_fail(err, IB_E_LIMIT, 0, "the run directory holds more than %d files", FILES_MAX);
 	if (strcmp(path, "record.json") != 0 && strcmp(path, "record.json.part") != 0)
-		ib_strv_take(&w->paths, ib_steal(&path));
-	return 0;
+		add(w, ib_steal(&path));
 }
 
 static int walk(struct walk *w, int dir_fd, const char *prefix, int depth, struct ib_err *err)
 {
 	ib_auto_dir DIR *d = NULL;
-	int fd = openat(dir_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC), r = 0;
+	int fd = fcntl(dir_fd, F_DUPFD_CLOEXEC, 3);
 
 	d = fd < 0 ? NULL : fdopendir(fd);
 	if (!d)
 		return ib_fail(err, IB_E_IO, errno, "cannot list '%s'", *prefix ? prefix : "the run directory");
-	for (struct dirent *e; r == 0 && (e = readdir(d));)
+	rewinddir(d); /* the place is shared with dir_fd */
+	for (struct dirent *e; (e = readdir(d));)
 		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0)
-			r = visit(w, dir_fd, e->d_name, prefix, depth, err);
-	return r;
+			visit(w, dir_fd, e->d_name, prefix, depth);
+	return 0;
 }
 
-static int digest(int dir_fd, const char *path, struct ib_record *r, struct ib_err *err)
+/* A digest must not reach the disk before what it is of. File systems that cannot sync say EINVAL. */
+static void digest(struct walk *w, int dir_fd, const char *path)
 {
-	ib_auto_fd int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	ib_auto_fd int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	char hex[IB_HEX_LEN];
 	uint64_t bytes;
-	int e;
 
-	if (fd < 0) {
-		ib_strv_take(&r->notes, ib_asprintf("'%s' cannot be read and is not recorded: %s", path, strerror(errno)));
-		return 0;
+	if (fd < 0 || ib_sha256_fd(fd, path, hex, &bytes, NULL) < 0) {
+		note(w, path, "cannot be read and is not recorded");
+		return;
 	}
-	e = ib_sha256_fd(fd, path, hex, &bytes, err);
-	/* a digest must not reach the disk before what it is of; file systems that cannot sync say EINVAL */
-	if (e == 0 && fdatasync(fd) < 0 && errno != EINVAL && errno != EROFS)
-		ib_strv_take(&r->notes, ib_asprintf("'%s' may be lost if the machine stops now: %s", path, strerror(errno)));
-	if (e == 0)
-		ib_record_add_file(r, path, bytes, hex);
-	return e;
+	if (w->paths.n <= SYNC_EACH_MAX && fdatasync(fd) < 0 && errno != EINVAL && errno != EROFS)
+		note(w, path, "may be lost if the machine stops now");
+	ib_record_add_file(w->r, path, bytes, hex);
 }
 
 int ib_run_files(int dir_fd, const struct timespec *start, struct ib_record *r, struct ib_err *err)
@@ -152,8 +168,16 @@ int ib_run_files(int dir_fd, const struct timespec *start, struct ib_record *r, 
 
 	ib_strv_sort(&w.paths);
 	for (size_t i = 0; e == 0 && i < w.paths.n; i++)
-		e = digest(dir_fd, w.paths.v[i], r, err);
+		digest(&w, dir_fd, w.paths.v[i]);
+	if (w.paths.n > SYNC_EACH_MAX && syncfs(dir_fd) < 0)
+		note(&w, "output", "may be lost if the machine stops now");
 	ib_strv_clear(&w.paths);
+	if (w.unsaid)
+		ib_strv_take(&r->notes, ib_asprintf("%zu more files or directories have something to be said about them", w.unsaid));
+	if (w.left_out) {
+		ib_record_fail(r, "truncated_output");
+		ib_strv_take(&r->notes, ib_asprintf("%zu files are not recorded: a record has no room for more than those in its list", w.left_out));
+	}
 	return e;
 }
 

@@ -12,7 +12,8 @@
 
 /* Adds every regular file below the run directory but record.json to r->files, sorted, with size and SHA-256. What is no
  * regular file, has a name that is not UTF-8, or lies in output/ and is older than start (by the clock of its file system;
- * tv_sec 0: not compared) becomes a note. */
+ * tv_sec 0: not compared) becomes a note; so does what cannot be listed or read, since nothing that a command leaves may cost the run its
+ * record. More files than a record has room for make the run "failed" with the reason "truncated_output". */
 IB_MUST int ib_run_files(int dir_fd, const struct timespec *start, struct ib_record *r, struct ib_err *err);
 
 /* Takes the write permission from all files and directories below, and from the directory itself. Returns how many did not let

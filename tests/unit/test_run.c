@@ -6,12 +6,15 @@
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/auto.h"
 #include "base/io.h"
+#include "run/files.h"
 #include "run/inside.h"
 #include "run/run.h"
 #include "run/runid.h"
@@ -371,6 +374,81 @@ static void test_run_signal_after_the_command_is_no_failure(void)
 	ib_record_clear(&r);
 }
 
+/* In a process that no root right helps: a directory in dir that may not be searched. Status 0: it is noted, and the rest recorded. */
+static int list_closed(const char *dir)
+{
+	ib_auto_record struct ib_record r;
+	const struct timespec none = {0};
+	ib_auto_fd int fd = open(dir, O_RDONLY | O_DIRECTORY);
+	int e;
+
+	ib_record_init(&r);
+	if ((getuid() == 0 && setuid(65534) < 0) || mkdirat(fd, "closed", 0700) < 0 || mkdirat(fd, "shut", 0700) < 0 ||
+	    ib_write_file(fd, "closed/x", "x", 1, 0644, false, NULL) < 0 || ib_write_file(fd, "y", "y", 1, 0644, false, NULL) < 0 ||
+	    fchmodat(fd, "closed", 0444, 0) < 0 || fchmodat(fd, "shut", 0, 0) < 0)
+		return 2;
+	e = ib_run_files(fd, &none, &r, NULL);
+	if (fchmodat(fd, "closed", 0700, 0) < 0 || fchmodat(fd, "shut", 0700, 0) < 0)
+		return 2;
+	return e == 0 && r.files_n == 1 && strcmp(r.files[0].path, "y") == 0 && r.notes.n == 2 ? 0 : 1;
+}
+
+static void test_run_directory_that_cannot_be_listed_costs_no_record(void)
+{
+	char dir[] = "/tmp/ib-closed-XXXXXX", cmd[64];
+	struct child c;
+	int status = -1;
+	pid_t p;
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(dir));
+	CU_ASSERT_EQUAL_FATAL(chmod(dir, 0777), 0);
+	p = fork();
+	if (p == 0)
+		_exit(list_closed(dir));
+	CU_ASSERT_EQUAL(waitpid(p, &status, 0), p);
+	CU_ASSERT_EQUAL(status, 0);
+	snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
+	CU_ASSERT_EQUAL(run_shell(&c, cmd, 0, true), 0);
+}
+
+/* Files with paths of about 3 KiB, so that few are enough. */
+static void test_run_more_files_than_a_record_holds_are_counted(void)
+{
+	char dir[] = "/tmp/ib-many-XXXXXX", cmd[1024], name[201] = "";
+	ib_auto_record struct ib_record r;
+	const struct timespec none = {0};
+	ib_auto_fd int top = -1;
+	struct child c;
+	int at;
+
+	ib_record_init(&r);
+	memset(name, 'n', 200);
+	CU_ASSERT_PTR_NOT_NULL_FATAL(mkdtemp(dir));
+	top = open(dir, O_RDONLY | O_DIRECTORY);
+	at = dup(top);
+	for (int i = 0; i < 15; i++) {
+		int next;
+
+		CU_ASSERT_EQUAL_FATAL(mkdirat(at, name, 0700), 0);
+		next = openat(at, name, O_RDONLY | O_DIRECTORY);
+		close(at);
+		at = next;
+	}
+	for (int i = 0; i < 2100; i++) {
+		snprintf(cmd, sizeof(cmd), "%d", i);
+		close(openat(at, cmd, O_CREAT | O_WRONLY, 0600));
+	}
+	close(at);
+	CU_ASSERT_EQUAL(ib_run_files(top, &none, &r, NULL), 0);
+	CU_ASSERT_TRUE(r.files_n > 1900 && r.files_n < 2100);
+	CU_ASSERT_EQUAL(r.state, IB_STATE_FAILED);
+	CU_ASSERT_STRING_EQUAL(r.reasons.v[0], "truncated_output");
+	CU_ASSERT_EQUAL((size_t)strtol(r.notes.v[0], NULL, 10), 2100 - r.files_n);
+	CU_ASSERT_PTR_NOT_NULL(strstr(r.notes.v[0], "files are not recorded"));
+	snprintf(cmd, sizeof(cmd), "rm -rf %s", dir);
+	CU_ASSERT_EQUAL(run_shell(&c, cmd, 0, true), 0);
+}
+
 static const struct ib_test tests[] = {
 	IB_TEST(test_run_ids_are_made_of_time_names_and_chance),
 	IB_TEST(test_run_names_are_checked),
@@ -386,6 +464,8 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_run_steps_come_in_order),
 	IB_TEST(test_run_failing_step_before_the_command_refuses_it),
 	IB_TEST(test_run_failing_step_after_the_command_fails_it),
+	IB_TEST(test_run_directory_that_cannot_be_listed_costs_no_record),
+	IB_TEST(test_run_more_files_than_a_record_holds_are_counted),
 	IB_TEST(test_run_signal_before_the_command_keeps_it_from_running),
 	IB_TEST(test_run_signal_after_the_command_is_no_failure),
 	{0},
