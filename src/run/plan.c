@@ -2,9 +2,11 @@
 /* Carrying out the plan of a contract. */
 #include "run/plan.h"
 
+#include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/auto.h"
@@ -136,6 +138,23 @@ static enum slot_state slot_state(const struct ib_plan *p, const struct ib_ledge
 	return state;
 }
 
+/* Looks at the ledger again if it has grown: most slots of a plan that is resumed are filled, and a look reads it all. */
+static int refresh(struct ib_plan *p, struct ib_err *err)
+{
+	struct stat st;
+	int r;
+
+	if (fstatat(p->study.fd, "ledger.jsonl", &st, AT_SYMLINK_NOFOLLOW) < 0)
+		return ib_fail(err, IB_E_IO, errno, "cannot inspect 'ledger.jsonl'");
+	if (p->view.length > 0 && st.st_size == p->view_bytes)
+		return 0;
+	ib_ledger_view_clear(&p->view);
+	r = ib_plan_ledger(p, &p->view, err);
+	if (r == 0)
+		p->view_bytes = st.st_size;
+	return r;
+}
+
 /* Slots that are not filled as expected, of one group or (NULL) of all. */
 static size_t count_open(const struct ib_plan *p, const struct ib_ledger_view *v, const char *group)
 {
@@ -176,24 +195,24 @@ static bool is_interrupted(struct ib_plan *p)
 static int visit(struct ib_plan *p, const struct ib_contract_slot *slot, int64_t *failed, bool *ret_go, struct ib_err *err)
 {
 	const struct ib_contract_group *g = &p->contract.groups[slot->group_at];
-	ib_auto_ledger_view struct ib_ledger_view v = {0};
+	const struct ib_ledger_view *v = &p->view;
 	ib_auto_record struct ib_record record;
 	enum slot_state state;
 	int attempts, r;
 
 	ib_record_init(&record);
 	*ret_go = true;
-	r = ib_plan_ledger(p, &v, err);
+	r = refresh(p, err);
 	if (r < 0)
 		return r;
-	state = slot_state(p, &v, slot, &attempts);
+	state = slot_state(p, v, slot, &attempts);
 	if (state == SLOT_TAKEN)
 		ib_log(p->ctx, IB_LOG_WARNING, "slot %" PRId64 " is being run by another ib-run", slot->slot);
 	if (state != SLOT_EMPTY)
 		return 0;
-	if (g->gate && count_open(p, &v, g->gate) > 0) {
+	if (g->gate && count_open(p, v, g->gate) > 0) {
 		ib_log(p->ctx, IB_LOG_WARNING, "group '%s' waits for '%s', of which %zu runs are missing or not as expected: the plan stops here", g->name, g->gate,
-		       count_open(p, &v, g->gate));
+		       count_open(p, v, g->gate));
 		*ret_go = false;
 		return 0;
 	}
@@ -212,7 +231,6 @@ static int visit(struct ib_plan *p, const struct ib_contract_slot *slot, int64_t
 
 static int carry_out(struct ib_plan *p, int *ret_exit, struct ib_err *err)
 {
-	ib_auto_ledger_view struct ib_ledger_view v = {0};
 	int64_t failed = 0;
 	size_t open;
 	bool go = true;
@@ -221,10 +239,10 @@ static int carry_out(struct ib_plan *p, int *ret_exit, struct ib_err *err)
 	for (size_t i = 0; r == 0 && go && i < p->contract.slots_n; i++)
 		r = visit(p, &p->contract.slots[i], &failed, &go, err);
 	if (r == 0)
-		r = ib_plan_ledger(p, &v, err);
+		r = refresh(p, err);
 	if (r < 0)
 		return r;
-	open = count_open(p, &v, NULL);
+	open = count_open(p, &p->view, NULL);
 	if (open > 0)
 		ib_log(p->ctx, IB_LOG_INFO, "%zu of %zu slots are filled as expected", p->contract.slots_n - open, p->contract.slots_n);
 	*ret_exit = open > 0 ? 1 : 0;
@@ -236,6 +254,7 @@ static void plan_clear(struct ib_plan *p)
 	ib_contract_clear(&p->contract);
 	ib_buf_clear(&p->source);
 	ib_buf_clear(&p->json);
+	ib_ledger_view_clear(&p->view);
 	ib_study_clear(&p->study);
 	if (p->lock_fd >= 0)
 		close(p->lock_fd);

@@ -3,6 +3,8 @@
 #ifndef IB_RUN_PLAN_INSIDE_H
 #define IB_RUN_PLAN_INSIDE_H
 
+#include <sys/types.h>
+
 #include "ledger/read.h"
 #include "model/contract.h"
 #include "run/plan.h"
@@ -17,6 +19,8 @@ struct ib_plan {
 	char json_sha256[IB_HEX_LEN];
 	struct ib_study study;
 	struct ib_signals signals;
+	struct ib_ledger_view view; /* of the ledger when it had at least view_bytes; length 0: none */
+	off_t view_bytes;
 	int lock_fd; /* of contracts/, locked: one plan at a time in a study */
 };
 

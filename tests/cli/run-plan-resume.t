@@ -130,4 +130,29 @@ status 1 "a signal during the conversion stops the plan" plan f
 is "the run is interrupted, not failed" "$(states f)" "1 interrupted"
 touch f/go
 status 0 "so that its slot is run again" plan f
+
+# g: a long plan that is filled is seen to be so without reading the ledger once for each slot
+mkdir g
+cat > g/contract.yaml << 'EOT'
+study: g
+groups:
+  - name: g
+    repeats: 1000
+    matrix: {a: [x, y]}
+    command: [test, -e, stop]
+EOT
+status 1 "a long plan is begun" plan g
+head -n 1 g/ledger.jsonl > g/first
+awk 'BEGIN {
+    at = "\"at\":{\"wall_at\":\"2026-11-30T16:01:02.000000000Z\",\"monotonic_ns\":1,\"boot\":null}"
+    zero = sprintf("%064d", 0)
+    for (i = 0; i < 2000; i++) {
+        run = sprintf("20261130T160102Z-g.a-%s-r%02d-%08x", i < 1000 ? "x" : "y", i % 1000 + 1, i)
+        printf("{\"seq\":%d,%s,\"kind\":\"start\",\"run\":\"%s\",\"group\":\"g\",\"cell\":\"a-%s\",\"repeat\":%d,\"attempt\":1,\"capture\":null,\"prev\":\"%s\"}\n", 2 * i + 2, at, run, i < 1000 ? "x" : "y", i % 1000 + 1, zero)
+        printf("{\"seq\":%d,%s,\"kind\":\"finish\",\"run\":\"%s\",\"state\":\"completed\",\"record_sha256\":\"%s\",\"captures\":[],\"prev\":\"%s\"}\n", 2 * i + 3, at, run, zero, zero)
+    }
+}' | cat g/first - > g/ledger.jsonl
+# seconds of processor time, whatever else the machine does
+status 0 "a plan of 2000 filled slots has nothing to do, and says so soon" sh -c 'ulimit -t 15; exec ib-run --no-capture --plan g/contract.yaml'
+is "it appends nothing" "$(wc -l < g/ledger.jsonl | tr -d ' ')" 4001
 done_testing
