@@ -33,6 +33,7 @@ int ib_signals_init(struct ib_signals *s, struct ib_err *err)
 			sigaddset(&set, forwarded[i]);
 	signal(SIGCHLD, SIG_DFL); /* inherited as ignored, it would reap our children unseen */
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is an error of one write, not the end of the record */
 	signal(SIGTTOU, SIG_IGN);
 	if (sigprocmask(SIG_BLOCK, &set, &s->before) < 0)
 		return ib_fail(err, IB_E_IO, errno, "cannot block signals");

@@ -25,7 +25,8 @@ else
 fi
 mount -t proc proc "$root/proc"
 mount -t sysfs -o ro sysfs "$root/sys"
-mount --bind /dev "$root/dev"
+mount --rbind /dev "$root/dev"
+mount --make-rslave "$root/dev"
 git clone -q "$top" "$root/root/ibtools"
 rm -rf "$root/root/ibtools/.git/hooks"
 in_tree() {
