@@ -13,7 +13,7 @@ struct ib_signals {
 	int fd;           /* signalfd */
 	int caught;       /* the first INT, TERM, HUP or QUIT that arrived, or 0 */
 	int count;        /* how many of them */
-	sigset_t before;  /* mask to give back to children */
+	sigset_t before;  /* mask of before, given back by ib_signals_clear() */
 };
 
 /* Blocks the signals and opens the descriptor. One at a time in a process. */
