@@ -82,6 +82,16 @@ static int set_repeat(struct args *a, const char *arg, struct ib_err *err)
 	return r < 0 ? ib_fail(err, IB_E_USAGE, 0, "'%s' is not the number of a repeat, from 1", arg) : 0;
 }
 
+/* No grace at all is not the default that 0 stands for in struct ib_run_spec. */
+static int set_grace(struct args *a, const char *arg, struct ib_err *err)
+{
+	int r = ib_duration_parse(arg, &a->spec.grace_ns, err);
+
+	if (r == 0 && a->spec.grace_ns == 0)
+		a->spec.grace_ns = 1;
+	return r;
+}
+
 static int set_option(struct args *a, int id, const char *arg, struct ib_err *err)
 {
 	switch (id) {
@@ -98,7 +108,7 @@ static int set_option(struct args *a, int id, const char *arg, struct ib_err *er
 	case OPT_TIMEOUT:
 		return ib_duration_parse(arg, &a->spec.timeout_ns, err);
 	case OPT_GRACE:
-		return ib_duration_parse(arg, &a->spec.grace_ns, err);
+		return set_grace(a, arg, err);
 	case OPT_NO_CAPTURE:
 		a->spec.no_capture = true;
 		return 0;

@@ -89,6 +89,12 @@ status 124 "a time limit ends a command that ignores TERM" ib-run -q -C s --no-c
     sh -c "trap '' TERM; (setsid sh -c 'trap \"\" TERM; sleep $n; sleep $n' &); (setsid nohup sleep $n > /dev/null 2>&1 &); sleep $n; sleep $n"
 is "no descendant survives" "$(alive $n)" 0
 
+# no grace time is not the default one
+fresh
+start=$(date +%s)
+status 124 "--grace 0 kills at once" ib-run -q -C s --no-capture --timeout 200ms --grace 0 -- sh -c "trap '' TERM; while :; do sleep 0.1; done"
+ok "not after the default grace time" test $(($(date +%s) - start)) -lt 10
+
 # what the command leaves behind is ended and counted
 fresh
 n=73$$
