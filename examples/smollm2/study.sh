@@ -22,6 +22,8 @@ free_port() {
 import socket, sys
 for port in (int(sys.argv[1]), 0):
     with socket.socket() as s:
+        # not refused for the connections of an earlier server that linger
+        s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             s.bind(("127.0.0.1", port))
         except OSError:
