@@ -3,6 +3,7 @@
 #include "model/finding.h"
 
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -18,26 +19,41 @@ static struct ib_finding *append(struct ib_findings *f)
 	return &f->v[f->n++];
 }
 
+/* The finding that stands for those of a sort that were dropped. */
+static struct ib_finding *more(struct ib_findings *f, const char *id, enum ib_level_of level, bool other)
+{
+	struct ib_finding *one;
+
+	if (f->marker[other]) {
+		one = &f->v[f->marker[other] - 1];
+		free(ib_steal(&one->file));
+		free(ib_steal(&one->where));
+		free(ib_steal(&one->expected));
+		free(ib_steal(&one->found));
+		return one;
+	}
+	one = append(f);
+	f->marker[other] = f->n;
+	one->id = ib_strdup(id);
+	one->level = level;
+	one->status = IB_FAIL;
+	one->message = ib_asprintf("more than %d findings: the rest is not listed", MAX_FINDINGS);
+	return one;
+}
+
 struct ib_finding *ib_findings_add(struct ib_findings *f, const char *id, enum ib_level_of level, enum ib_status status, const char *fmt, ...)
 {
+	bool other = level != IB_FINDING_E;
 	struct ib_finding *one;
 	va_list ap;
 
-	if (f->n > MAX_FINDINGS) { /* the last slot says that more were dropped; it keeps the gravest level */
-		one = &f->v[f->n - 1];
-		if (level < one->level)
-			one->level = level;
-		return one;
-	}
+	if (f->kept[other] >= MAX_FINDINGS)
+		return more(f, id, level, other);
+	f->kept[other]++;
 	one = append(f);
 	one->id = ib_strdup(id);
 	one->level = level;
 	one->status = status;
-	if (f->n > MAX_FINDINGS) {
-		one->message = ib_asprintf("more than %d findings: the rest is not listed", MAX_FINDINGS);
-		one->status = IB_FAIL;
-		return one;
-	}
 	va_start(ap, fmt);
 	if (vasprintf(&one->message, fmt, ap) < 0)
 		abort();

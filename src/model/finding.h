@@ -23,10 +23,12 @@ struct ib_finding {
 struct ib_findings {
 	struct ib_finding *v;
 	size_t n;
+	/* private */
+	size_t kept[2], marker[2]; /* E findings, others: how many are kept; where the one stands that says that more were dropped, plus 1 */
 };
 
 /* Appends a finding and returns it so that file, where, expected, found can be set (with ib_strdup); message by format. The pointer is valid until the
- * next addition. At most 10,000 are kept: later ones are dropped behind one that says so. */
+ * next addition. At most 10,000 E findings and 10,000 others are kept; of each sort, later ones share one that fails and says so. */
 struct ib_finding *ib_findings_add(struct ib_findings *f, const char *id, enum ib_level_of level, enum ib_status status, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
 /* A failing E finding for an error: id is the code's name, file err->where, message err->text. */

@@ -280,6 +280,21 @@ static void test_screen_settle_starts_at_nothing(void)
 	CU_ASSERT_EQUAL(v.exit, IB_EXIT_OK);
 }
 
+static void test_screen_a_flood_of_warnings_hides_no_failure(void)
+{
+	struct ib_findings f = {0};
+
+	for (int i = 0; i < 10100; i++)
+		ib_findings_add(&f, "A35", IB_FINDING_W, IB_FAIL, "overlap %d", i)->file = ib_strdup("x");
+	ib_findings_add(&f, "E_HASH", IB_FINDING_E, IB_FAIL, "digest differs")->code = IB_E_HASH;
+	ib_findings_add(&f, "A35", IB_FINDING_W, IB_FAIL, "one more")->code = IB_OK;
+	CU_ASSERT_EQUAL(f.n, 10002);
+	CU_ASSERT_EQUAL(ib_findings_count(&f, IB_FINDING_E, IB_FAIL), 1);
+	CU_ASSERT_EQUAL(f.v[10001].code, IB_E_HASH);
+	CU_ASSERT_STRING_EQUAL(f.v[10000].message, "more than 10000 findings: the rest is not listed");
+	ib_findings_clear(&f);
+}
+
 static const struct ib_test tests[] = {
 	IB_TEST(test_screen_good_study),
 	IB_TEST(test_screen_counts_warnings),
@@ -291,6 +306,7 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_screen_show),
 	IB_TEST(test_screen_settle_exit),
 	IB_TEST(test_screen_settle_starts_at_nothing),
+	IB_TEST(test_screen_a_flood_of_warnings_hides_no_failure),
 	{0},
 };
 
