@@ -9,6 +9,7 @@
 static const struct ib_requests unknown = {IB_NOT_IN_FILE, IB_NOT_IN_FILE, IB_NOT_IN_FILE, IB_NOT_IN_FILE,
 					   IB_NOT_IN_FILE, IB_NOT_IN_FILE, IB_NOT_IN_FILE, IB_NOT_IN_FILE};
 static const char hidden[] = "its bytes are not those that were recorded";
+static const char around[] = "what holds the runs together is not as it was recorded";
 
 /* Does the finding speak of this run alone? */
 static bool about_run(const struct ib_finding *f, const char *id)
@@ -27,6 +28,15 @@ static bool about_any_run(const struct ib_finding *f)
 static bool at_fault(const struct ib_finding *f)
 {
 	return f->level == IB_FINDING_E && f->status == IB_FAIL && f->code && f->id && f->id[0] != 'A';
+}
+
+/* Why a row is not established: its own files, or the rest of the study or packet. */
+static const char *why_not(const struct ib_verdict *v, const char *id)
+{
+	for (size_t i = 0; i < v->findings.n; i++)
+		if (at_fault(&v->findings.v[i]) && about_run(&v->findings.v[i], id))
+			return hidden;
+	return around;
 }
 
 /* A packet stands or falls as a whole. In a study a fault within one run's directory leaves the others as they are. */
@@ -171,7 +181,7 @@ static void note_cache(struct ib_report_row *row)
 		note(row, ib_asprintf("cache: %s", r->cache.why ? r->cache.why : "no evidence was collected"));
 }
 
-static void note_run(struct ib_report_row *row)
+static void note_run(const struct ib_verdict *v, struct ib_report_row *row)
 {
 	const struct ib_study_run *run = row->run;
 
@@ -180,7 +190,7 @@ static void note_run(struct ib_report_row *row)
 	if (!run->start && !run->ends)
 		note(row, ib_strdup("the ledger does not name this run"));
 	if (!row->established) {
-		note(row, ib_strdup(hidden));
+		note(row, ib_strdup(why_not(v, run->id)));
 		return;
 	}
 	note_reasons(row);
@@ -199,11 +209,11 @@ static void add_row(struct ib_report *rep, const struct ib_study_run *run, const
 	row = &rep->rows[rep->n++];
 	*row = (struct ib_report_row){.run = run, .of = of, .established = established(rep->verdict, run), .requests = unknown};
 	row->result = row->established ? result : NULL;
-	row->p50_ms = row->p95_ms = (struct ib_report_number){ib_stat_not_recorded(row->established ? "no result" : hidden), NAN};
+	row->p50_ms = row->p95_ms = (struct ib_report_number){ib_stat_not_recorded(row->established ? "no result" : why_not(rep->verdict, run->id)), NAN};
 	row->rate_hz = row->p50_ms.stat;
 	row->synthetic = row->established && run->has_record && run->record.synthetic == 1;
 	row->synthetic_why = row->synthetic ? run->record.synthetic_why : NULL;
-	note_run(row);
+	note_run(rep->verdict, row);
 	if (row->result)
 		fill_result(row);
 	rep->synthetic += row->synthetic;
@@ -226,6 +236,8 @@ void ib_report_build(const struct ib_verdict *v, struct ib_report *ret)
 			ret->study = s->contract_entry->e.study;
 	}
 	for (size_t i = 0; i < s->n_runs; i++) {
+		if (v->kind == IB_KIND_RUN && !s->runs[i].n_files)
+			continue; /* the ledger names it, and nobody looked at it */
 		add_row(ret, &s->runs[i], s->runs[i].results.n ? &s->runs[i].results.v[0] : NULL, s->runs[i].results.n);
 		for (size_t k = 1; k < s->runs[i].results.n && ret->rows[ret->n - 1].established; k++)
 			add_row(ret, &s->runs[i], &s->runs[i].results.v[k], s->runs[i].results.n);

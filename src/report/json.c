@@ -153,7 +153,7 @@ static void render(const struct ib_report *r, struct ib_buf *b)
 	ib_json_set_str(o, "study", r->study);
 	ib_json_set_str(o, "question", r->question);
 	ib_json_set(o, "verdicts", verdicts_json(r->verdict));
-	ib_json_set(o, "counts", ib_run_counts_json(&r->verdict->counts));
+	ib_json_set(o, "counts", r->verdict->kind == IB_KIND_RUN ? NULL : ib_run_counts_json(&r->verdict->counts));
 	for (size_t i = 0; i < r->n; i++)
 		ib_json_add(runs, row_json(&r->rows[i]));
 	ib_json_set(o, "runs", runs);

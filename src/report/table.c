@@ -216,7 +216,8 @@ void ib_report_head(const struct ib_report *r, ib_escape_fn escape, struct ib_st
 	}
 	if (r->synthetic)
 		head_synthetic(r, escape, ret);
-	head_counts(&r->verdict->counts, ret);
+	if (r->verdict->kind != IB_KIND_RUN)
+		head_counts(&r->verdict->counts, ret);
 }
 
 void ib_report_foot(const struct ib_report *r, const struct ib_formula *ttft, ib_escape_fn escape, struct ib_strv *ret)

@@ -62,7 +62,7 @@ static json_t *study(const struct ib_verdict *v)
 	o = ib_json_object();
 	ib_json_set_str(o, "name", s->registrations[0]->e.study);
 	ib_json_set_str(o, "question", json_string_value(json_object_get(s->contract, "question")));
-	ib_json_set(o, "runs", ib_run_counts_json(&v->counts));
+	ib_json_set(o, "runs", v->kind == IB_KIND_RUN ? NULL : ib_run_counts_json(&v->counts)); /* of one run: nobody counted */
 	ib_json_set_str(o, "ledger_head", s->chain.head);
 	ib_json_set_int(o, "ledger_length", (int64_t)s->chain.length);
 	ib_json_set_bool(o, "sealed", s->seal != NULL);
