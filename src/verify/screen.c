@@ -317,6 +317,23 @@ static void shell_path(const struct screen *s, const char *path)
 		ib_buf_addf(s->b, "'%s'", path);
 }
 
+/* The options that made this verdict: without them ib-report would come to another. */
+static void trust_options(const struct screen *s)
+{
+	for (size_t i = 0; i < s->opts->n_trust; i++) {
+		ib_buf_adds(s->b, "--trust ");
+		shell_path(s, s->opts->trust[i]);
+		ib_buf_addc(s->b, ' ');
+	}
+	for (size_t i = 0; i < s->opts->n_fingerprints; i++) {
+		ib_buf_adds(s->b, "--fingerprint ");
+		shell_path(s, s->opts->fingerprints[i]);
+		ib_buf_addc(s->b, ' ');
+	}
+	if (s->opts->unsigned_ok)
+		ib_buf_adds(s->b, "--unsigned-ok ");
+}
+
 static void next_step(const struct screen *s)
 {
 	const struct ib_verdict *v = s->v;
@@ -335,6 +352,8 @@ static void next_step(const struct screen *s)
 		ib_buf_addc(s->b, '\n');
 	} else if (v->exit == IB_EXIT_OK && v->kind != IB_KIND_RUN) {
 		ib_buf_adds(s->b, v->kind == IB_KIND_STUDY ? "next          ib-report -C " : "next          ib-report ");
+		if (v->kind == IB_KIND_PACKET)
+			trust_options(s);
 		shell_path(s, v->path);
 		ib_buf_addc(s->b, '\n');
 	}
