@@ -24,7 +24,7 @@ int ib_pack_new_key(const char *name, bool p256, char ret_fingerprint[64], struc
 	if (!*name || name[strlen(name) - 1] == '/')
 		return ib_fail(err, IB_E_USAGE, 0, "the new key has no name: '--new-key NAME'");
 	if (faccessat(AT_FDCWD, pub, F_OK, AT_SYMLINK_NOFOLLOW) == 0)
-		return ib_fail_at(err, IB_E_EXISTS, pub, "'%s' exists and is not overwritten", pub);
+		return ib_fail_at(err, IB_E_EXISTS, pub, "'%s' exists and is not overwritten; choose another name", pub);
 	r = ib_privkey_new(p256 ? IB_KEY_P256 : IB_KEY_ED25519, &k, err);
 	if (r == 0)
 		r = ib_privkey_pem(k, &secret, err);

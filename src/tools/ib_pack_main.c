@@ -109,7 +109,7 @@ static int parse(int argc, char **argv, struct cli *c, struct ib_err *err)
 	if (c->new_key && (c->pack.key || c->pack.out || c->pack.is_unsigned))
 		return ib_fail(err, IB_E_USAGE, 0, "'--new-key' makes a key and packs nothing");
 	if (!c->new_key && !c->pack.out)
-		return ib_fail(err, IB_E_USAGE, 0, "no packet named: '-o NAME.tar.zst'");
+		return ib_fail(err, IB_E_USAGE, 0, "no packet named; '-o NAME.tar.zst' does that");
 	if (c->pack.key && c->pack.is_unsigned)
 		return ib_fail(err, IB_E_USAGE, 0, "'--key' and '--unsigned' exclude each other");
 	return 0;
