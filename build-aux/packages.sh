@@ -40,6 +40,10 @@ need_packages() {
 build_tree() {
     build_dir=$1
     shift
+    if [ -f "$top/config.status" ] && [ "$(cd "$build_dir" 2> /dev/null && pwd)" != "$top" ]; then
+        echo "$0: '$top' itself was configured, and a second build cannot be made from it: 'make distclean' there first" >&2
+        return 1
+    fi
     mkdir -p "$build_dir" || return 1
     {
         [ -x "$top/configure" ] || "$top/autogen.sh"
