@@ -26,7 +26,7 @@ static const struct ib_tool tool = {
 	.synopsis = (const char *const[]){"[OPTIONS] [-C STUDY | STUDY | PACKET]", NULL},
 	.opts = opts,
 	.exits = (const char *const[]){"0  the report is written; everything required holds", "1  the report is written; the evidence does not hold",
-				       "2  wrong command line, or the output file exists", "3  could not decide: I/O, no trust anchor, unsupported",
+				       "2  wrong command line, or the output file exists", "3  could not decide: I/O, no trusted key, unsupported",
 				       "4  the input was refused", NULL},
 };
 

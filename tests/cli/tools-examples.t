@@ -20,7 +20,7 @@ PATH=$T/bin:$PATH
 printf 'study: study\ngroups:\n  - {name: short, repeats: 1, command: ["echo", "planned"]}\n' > contract.yaml
 
 ib-run -q -C study --no-capture -- sh -c 'echo 42' > /dev/null
-ib-pack --new-key author > /dev/null && cp author.pub.pem author.pub
+ib-pack --new-key author > /dev/null
 for page in ib-capture.1 ib-run.1 ib-pack.1 ib-verify.1 ib-report.1; do
     case $page in
     ib-verify.1) # these two read what somebody else made
