@@ -29,10 +29,24 @@ like "a killed run is kept, with its reason and no number" "$(cat .out)" ': reas
 like "different formulas stand apart" "$out" 'TTFT: ttft_first_text'
 cp .out study.txt
 
+# one run: the others were not looked at, so nothing is said of them
+one=$(sed -n 's/^\(2[0-9]*T[^ ]*\) .*/\1/p' study.txt | head -n 1)
+status 0 "a run's directory is reported" ib-report "st/runs/$one"
+is "with its row alone" "$(grep -o '^2[0-9]*T[^ ]*' .out)" "$one"
+is "and no count of runs" "$(grep -c '^runs:' .out)" 0
+status 0 "as JSON" ib-report -f json "st/runs/$one"
+like "what nobody counted is null" "$(cat .out)" '"counts": null'
+status 0 "ib-verify of it" ib-verify --json "st/runs/$one"
+like "counts no runs either" "$(cat .out)" '"runs": null'
+
 status 0 "a throwaway key" ib-pack --new-key k
 status 0 "the study is packed" ib-pack -C st --key k.pem -o p.tar.zst
 status 0 "a trusted packet is reported" ib-report --trust k.pub.pem p.tar.zst
 cp .out packet.txt
+ib-verify --trust k.pub.pem p.tar.zst > screen.txt
+status 0 "the next step of its verdict comes to the same" sh -c "$(sed -n 's/^next  *//p' screen.txt)"
+cp .out next.txt
+ok "report" cmp next.txt packet.txt
 like "and said to be so" "$(cat packet.txt)" '^packet: intact, signed, trusted, consistent'
 ok "with the rows of the study" sh -c 'grep "^2[0-9]*T" study.txt > a; grep "^2[0-9]*T" packet.txt > b; cmp a b'
 ib-report -f json --trust k.pub.pem p.tar.zst > p.json
