@@ -33,7 +33,7 @@ same "a copy in another order, with other times and modes" 5.tar
 (cd copy/runs && ib-pack -C .. --key ../../me.pem -o ../../6.tar > /dev/null)
 same "from another working directory" 6.tar
 
-if [ "$(id -u)" -eq 0 ] && setpriv --reuid=65534 --regid=65534 --clear-groups "$IB_BUILDDIR/ib-pack" --version > /dev/null 2>&1; then
+if [ "$(id -u)" -eq 0 ] && setpriv --reuid=65534 --regid=65534 --clear-groups env "$IB_BUILDDIR/ib-pack" --version > /dev/null 2>&1; then
     chmod 755 "$T" && chmod -R a+rX copy && mkdir -m 777 open && cp me.pem open/k.pem && chmod 644 open/k.pem
     setpriv --reuid=65534 --regid=65534 --clear-groups env HOME=/nonexistent "$IB_BUILDDIR/ib-pack" -C copy --key open/k.pem -o open/7.tar > /dev/null 2>&1
     same "another user" open/7.tar
