@@ -89,6 +89,8 @@ const char *ib_claim_status_name(enum ib_claim_status s); /* "exact", "within", 
 
 /* One member of "results" in the findings document; run_id may be NULL. */
 json_t *ib_result_json(const struct ib_result *r, const char *run_id);
+/* The counts alone, as in the findings document and the report: null where the file does not say. New reference. */
+json_t *ib_requests_json(const struct ib_requests *q);
 /* The object "requests" of a record: client, schema_id, attempted, succeeded, failed, timed_out, output_tokens; r NULL: all null. */
 json_t *ib_result_record_json(const struct ib_result *r);
 

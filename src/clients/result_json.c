@@ -36,7 +36,7 @@ static json_t *claim_json(const struct ib_claim *c)
 	return o;
 }
 
-static json_t *requests_json(const struct ib_requests *q)
+json_t *ib_requests_json(const struct ib_requests *q)
 {
 	json_t *o = ib_json_object();
 
@@ -60,7 +60,7 @@ json_t *ib_result_json(const struct ib_result *r, const char *run_id)
 	ib_json_set_str(o, "client_version", r->client_version);
 	ib_json_set_str(o, "schema_id", r->schema_id);
 	ib_json_set_str(o, "run_id", run_id);
-	ib_json_set(o, "requests", requests_json(&r->requests));
+	ib_json_set(o, "requests", ib_requests_json(&r->requests));
 	for (size_t i = 0; i < r->n_claims; i++)
 		ib_json_add(claims, claim_json(&r->claims[i]));
 	ib_json_set(o, "claims", claims);

@@ -59,21 +59,6 @@ static json_t *throughput_json(const struct ib_report_row *row)
 	return o;
 }
 
-static json_t *requests_json(const struct ib_requests *q)
-{
-	json_t *o = ib_json_object();
-
-	set_count(o, "asked", q->asked);
-	set_count(o, "attempted", q->attempted);
-	set_count(o, "succeeded", q->succeeded);
-	set_count(o, "failed", q->failed);
-	set_count(o, "timed_out", q->timed_out);
-	set_count(o, "incomplete", q->incomplete);
-	set_count(o, "without_output", q->without_output);
-	set_count(o, "short_output", q->short_output);
-	return o;
-}
-
 static json_t *cache_json(const struct ib_report_row *row)
 {
 	static const char *const evidence[] = {[IB_UNCONFIRMED] = "unconfirmed", [IB_CONFIRMED] = "confirmed", [IB_CONTRADICTED] = "contradicted"};
@@ -117,23 +102,11 @@ static json_t *row_json(const struct ib_report_row *row)
 	ib_json_set_str(o, "file", row->result ? row->result->file : NULL);
 	ib_json_set_str(o, "client", row->result ? row->result->client->name : NULL);
 	ib_json_set_str(o, "schema_id", row->result ? row->result->schema_id : NULL);
-	ib_json_set(o, "requests", requests_json(&row->requests));
+	ib_json_set(o, "requests", ib_requests_json(&row->requests));
 	ib_json_set(o, "ttft", ttft_json(row));
 	ib_json_set(o, "throughput", throughput_json(row));
 	ib_json_set(o, "cache", cache_json(row));
 	ib_json_set(o, "notes", strings(&row->notes));
-	return o;
-}
-
-static json_t *verdicts_json(const struct ib_verdict *v)
-{
-	json_t *o = ib_json_object();
-
-	ib_json_set_str(o, "intact", ib_holds_name(v->intact));
-	ib_json_set_str(o, "signed", ib_holds_name(v->is_signed));
-	ib_json_set_str(o, "trusted", ib_holds_name(v->trusted));
-	ib_json_set_str(o, "time_stamped", ib_holds_name(v->time_stamped));
-	ib_json_set_str(o, "consistent", ib_holds_name(v->consistent));
 	return o;
 }
 
@@ -152,7 +125,7 @@ static void render(const struct ib_report *r, struct ib_buf *b)
 	ib_json_set(o, "subject", subject);
 	ib_json_set_str(o, "study", r->study);
 	ib_json_set_str(o, "question", r->question);
-	ib_json_set(o, "verdicts", verdicts_json(r->verdict));
+	ib_json_set(o, "verdicts", ib_verdicts_json(r->verdict));
 	ib_json_set(o, "counts", r->verdict->kind == IB_KIND_RUN ? NULL : ib_run_counts_json(&r->verdict->counts));
 	for (size_t i = 0; i < r->n; i++)
 		ib_json_add(runs, row_json(&r->rows[i]));

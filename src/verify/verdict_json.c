@@ -14,7 +14,7 @@ static json_t *subject(const struct ib_verdict *v)
 	return o;
 }
 
-static json_t *verdicts(const struct ib_verdict *v)
+json_t *ib_verdicts_json(const struct ib_verdict *v)
 {
 	json_t *o = ib_json_object();
 
@@ -78,7 +78,7 @@ json_t *ib_verdict_json(const struct ib_verdict *v)
 	ib_json_set_str(tool, "commit", IB_COMMIT[0] ? IB_COMMIT : NULL);
 	ib_json_set(o, "tool", tool);
 	ib_json_set(o, "subject", subject(v));
-	ib_json_set(o, "verdicts", verdicts(v));
+	ib_json_set(o, "verdicts", ib_verdicts_json(v));
 	ib_json_set(o, "signers", signers(v));
 	ib_json_set(o, "study", study(v));
 	ib_json_set(o, "results", results(v));

@@ -53,6 +53,8 @@ const char *ib_holds_name(enum ib_holds h); /* "yes", "no", "not_checkable" */
 const char *ib_kind_name(enum ib_kind k);
 /* The findings document (urn:ibtools:findings:v1). New reference. */
 json_t *ib_verdict_json(const struct ib_verdict *v);
+/* Its object "verdicts" alone. New reference. */
+json_t *ib_verdicts_json(const struct ib_verdict *v);
 /* The verdict screen into b: at most 25 lines for an ordinary packet, no untrusted byte raw. */
 void ib_verdict_screen(const struct ib_verdict *v, const struct ib_verify_opts *opts, bool color, struct ib_buf *b);
 /* --show RUN: one run in detail. IB_E_USAGE when there is no such run. */
