@@ -123,6 +123,46 @@ int ib_get_hex_opt(const json_t *o, const char *where, const char *key, const ch
 	return !v || json_is_null(v) ? 0 : ib_get_hex(o, where, key, ret, err);
 }
 
+int ib_get_dup(const json_t *o, const char *where, const char *key, char **ret, struct ib_err *err)
+{
+	const char *s;
+	int r = ib_get_str(o, where, key, &s, err);
+
+	if (r == 0)
+		*ret = ib_strdup(s);
+	return r;
+}
+
+int ib_get_dup_opt(const json_t *o, const char *where, const char *key, char **ret, struct ib_err *err)
+{
+	const char *s;
+	int r = ib_get_str_opt(o, where, key, &s, err);
+
+	if (r == 0)
+		*ret = ib_strdup(s);
+	return r;
+}
+
+int ib_get_hex_copy(const json_t *o, const char *where, const char *key, char ret[IB_HEX_LEN], struct ib_err *err)
+{
+	const char *s;
+	int r = ib_get_hex(o, where, key, &s, err);
+
+	if (r == 0)
+		memcpy(ret, s, IB_HEX_LEN);
+	return r;
+}
+
+int ib_get_hex_copy_opt(const json_t *o, const char *where, const char *key, char ret[IB_HEX_LEN], struct ib_err *err)
+{
+	const char *s;
+	int r = ib_get_hex_opt(o, where, key, &s, err);
+
+	if (r == 0 && s)
+		memcpy(ret, s, IB_HEX_LEN);
+	return r;
+}
+
 int ib_get_schema(const json_t *o, const char *where, const char *schema, struct ib_err *err)
 {
 	const char *found;

@@ -10,6 +10,7 @@
 #include <stdint.h>
 
 #include "base/buf.h"
+#include "base/digest.h"
 #include "base/err.h"
 
 #define IB_JSON_MAX (16u << 20) /* bytes of one document */
@@ -70,6 +71,11 @@ IB_MUST int ib_get_obj_opt(const json_t *o, const char *where, const char *key, 
 IB_MUST int ib_get_arr(const json_t *o, const char *where, const char *key, const json_t **ret, struct ib_err *err);
 IB_MUST int ib_get_hex(const json_t *o, const char *where, const char *key, const char **ret, struct ib_err *err);     /* 64 lower hex */
 IB_MUST int ib_get_hex_opt(const json_t *o, const char *where, const char *key, const char **ret, struct ib_err *err);
+/* The same, copied: *ret is allocated; a digest goes into ret. The *_opt forms leave ret as it is when there is none (a string: NULL). */
+IB_MUST int ib_get_dup(const json_t *o, const char *where, const char *key, char **ret, struct ib_err *err);
+IB_MUST int ib_get_dup_opt(const json_t *o, const char *where, const char *key, char **ret, struct ib_err *err);
+IB_MUST int ib_get_hex_copy(const json_t *o, const char *where, const char *key, char ret[IB_HEX_LEN], struct ib_err *err);
+IB_MUST int ib_get_hex_copy_opt(const json_t *o, const char *where, const char *key, char ret[IB_HEX_LEN], struct ib_err *err);
 /* o must be an object with "schema" equal to schema. */
 IB_MUST int ib_get_schema(const json_t *o, const char *where, const char *schema, struct ib_err *err);
 

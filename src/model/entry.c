@@ -160,65 +160,25 @@ json_t *ib_entry_to_json(const struct ib_entry *e)
 
 /* --- reading --- */
 
-static int get_dup(const json_t *o, const char *where, const char *key, char **ret, struct ib_err *err)
-{
-	const char *s;
-	int r = ib_get_str(o, where, key, &s, err);
-
-	if (r == 0)
-		*ret = ib_strdup(s);
-	return r;
-}
-
-static int get_dup_opt(const json_t *o, const char *where, const char *key, char **ret, struct ib_err *err)
-{
-	const char *s;
-	int r = ib_get_str_opt(o, where, key, &s, err);
-
-	if (r == 0)
-		*ret = ib_strdup(s);
-	return r;
-}
-
-static int get_hex(const json_t *o, const char *where, const char *key, char ret[IB_HEX_LEN], struct ib_err *err)
-{
-	const char *s;
-	int r = ib_get_hex(o, where, key, &s, err);
-
-	if (r == 0)
-		memcpy(ret, s, IB_HEX_LEN);
-	return r;
-}
-
-static int get_hex_opt(const json_t *o, const char *where, const char *key, char ret[IB_HEX_LEN], struct ib_err *err)
-{
-	const char *s;
-	int r = ib_get_hex_opt(o, where, key, &s, err);
-
-	if (r == 0 && s)
-		memcpy(ret, s, IB_HEX_LEN);
-	return r;
-}
-
 static int read_contract(const json_t *o, const char *where, struct ib_entry *e, struct ib_err *err)
 {
 	const json_t *c;
 	int r;
 
-	if ((r = get_dup(o, where, "study", &e->study, err)) < 0 || (r = ib_get_obj_opt(o, where, "contract", &c, err)) < 0)
+	if ((r = ib_get_dup(o, where, "study", &e->study, err)) < 0 || (r = ib_get_obj_opt(o, where, "contract", &c, err)) < 0)
 		return r;
 	if (!c)
 		return json_object_get(o, "contract") ? 0 : ib_fail_at(err, IB_E_SYNTAX, where, "'%s': key 'contract' is missing", where);
-	if ((r = get_hex(c, where, "source_sha256", e->source_sha256, err)) < 0)
+	if ((r = ib_get_hex_copy(c, where, "source_sha256", e->source_sha256, err)) < 0)
 		return r;
-	return get_hex(c, where, "json_sha256", e->json_sha256, err);
+	return ib_get_hex_copy(c, where, "json_sha256", e->json_sha256, err);
 }
 
 static int read_amendment(const json_t *o, const char *where, struct ib_entry *e, struct ib_err *err)
 {
 	int r;
 
-	if ((r = read_contract(o, where, e, err)) < 0 || (r = get_dup(o, where, "reason", &e->reason, err)) < 0)
+	if ((r = read_contract(o, where, e, err)) < 0 || (r = ib_get_dup(o, where, "reason", &e->reason, err)) < 0)
 		return r;
 	return ib_get_bool(o, where, "results_known", &e->results_known, err);
 }
@@ -227,11 +187,11 @@ static int read_start(const json_t *o, const char *where, struct ib_entry *e, st
 {
 	int r;
 
-	if ((r = get_dup(o, where, "run", &e->run, err)) < 0 || (r = get_dup_opt(o, where, "group", &e->group, err)) < 0 ||
-	    (r = get_dup_opt(o, where, "cell", &e->cell, err)) < 0 || (r = ib_get_int(o, where, "repeat", 1, 1000000, &e->repeat, err)) < 0 ||
+	if ((r = ib_get_dup(o, where, "run", &e->run, err)) < 0 || (r = ib_get_dup_opt(o, where, "group", &e->group, err)) < 0 ||
+	    (r = ib_get_dup_opt(o, where, "cell", &e->cell, err)) < 0 || (r = ib_get_int(o, where, "repeat", 1, 1000000, &e->repeat, err)) < 0 ||
 	    (r = ib_get_int(o, where, "attempt", 1, 1000000, &e->attempt, err)) < 0)
 		return r;
-	return get_hex_opt(o, where, "capture", e->capture, err);
+	return ib_get_hex_copy_opt(o, where, "capture", e->capture, err);
 }
 
 static int read_finish(const json_t *o, const char *where, struct ib_entry *e, struct ib_err *err)
@@ -241,8 +201,8 @@ static int read_finish(const json_t *o, const char *where, struct ib_entry *e, s
 	size_t i;
 	int r;
 
-	if ((r = get_dup(o, where, "run", &e->run, err)) < 0 || (r = ib_get_str(o, where, "state", &state, err)) < 0 ||
-	    (r = get_hex(o, where, "record_sha256", e->record_sha256, err)) < 0 || (r = ib_get_arr(o, where, "captures", &captures, err)) < 0)
+	if ((r = ib_get_dup(o, where, "run", &e->run, err)) < 0 || (r = ib_get_str(o, where, "state", &state, err)) < 0 ||
+	    (r = ib_get_hex_copy(o, where, "record_sha256", e->record_sha256, err)) < 0 || (r = ib_get_arr(o, where, "captures", &captures, err)) < 0)
 		return r;
 	if (!ib_state_parse(state, &e->state) || e->state == IB_STATE_ABANDONED)
 		return ib_fail_at(err, IB_E_SYNTAX, where, "'%s': key 'state' is '%.60s', which no record can hold", where, state);
@@ -256,28 +216,28 @@ static int read_finish(const json_t *o, const char *where, struct ib_entry *e, s
 
 static int read_run(const json_t *o, const char *where, struct ib_entry *e, struct ib_err *err)
 {
-	return get_dup(o, where, "run", &e->run, err);
+	return ib_get_dup(o, where, "run", &e->run, err);
 }
 
 static int read_exclusion(const json_t *o, const char *where, struct ib_entry *e, struct ib_err *err)
 {
 	int r = read_run(o, where, e, err);
 
-	return r < 0 ? r : get_dup(o, where, "reason", &e->reason, err);
+	return r < 0 ? r : ib_get_dup(o, where, "reason", &e->reason, err);
 }
 
 static int read_note(const json_t *o, const char *where, struct ib_entry *e, struct ib_err *err)
 {
-	return get_dup(o, where, "text", &e->text, err);
+	return ib_get_dup(o, where, "text", &e->text, err);
 }
 
 static int read_torn(const json_t *o, const char *where, struct ib_entry *e, struct ib_err *err)
 {
 	int r;
 
-	if ((r = get_dup(o, where, "file", &e->file, err)) < 0 || (r = ib_get_int(o, where, "bytes", 1, INT64_MAX, &e->bytes, err)) < 0)
+	if ((r = ib_get_dup(o, where, "file", &e->file, err)) < 0 || (r = ib_get_int(o, where, "bytes", 1, INT64_MAX, &e->bytes, err)) < 0)
 		return r;
-	return get_hex(o, where, "sha256", e->sha256, err);
+	return ib_get_hex_copy(o, where, "sha256", e->sha256, err);
 }
 
 static int read_seal(const json_t *o, const char *where, struct ib_entry *e, struct ib_err *err)
@@ -285,14 +245,14 @@ static int read_seal(const json_t *o, const char *where, struct ib_entry *e, str
 	const json_t *runs;
 	int r;
 
-	if ((r = get_hex(o, where, "tree_sha256", e->tree_sha256, err)) < 0 || (r = ib_get_obj(o, where, "runs", &runs, err)) < 0)
+	if ((r = ib_get_hex_copy(o, where, "tree_sha256", e->tree_sha256, err)) < 0 || (r = ib_get_obj(o, where, "runs", &runs, err)) < 0)
 		return r;
 	return ib_run_counts_from_json(runs, where, &e->runs, err);
 }
 
 static int read_import(const json_t *o, const char *where, struct ib_entry *e, struct ib_err *err)
 {
-	return get_dup_opt(o, where, "run", &e->run, err);
+	return ib_get_dup_opt(o, where, "run", &e->run, err);
 }
 
 static int read_common(const json_t *o, const char *where, struct ib_entry *e, struct ib_err *err)
@@ -303,8 +263,8 @@ static int read_common(const json_t *o, const char *where, struct ib_entry *e, s
 
 	if ((r = ib_get_int(o, where, "seq", 1, INT64_MAX, &e->seq, err)) < 0 || (r = ib_get_obj(o, where, "at", &at, err)) < 0 ||
 	    (r = ib_get_str(at, where, "wall_at", &wall, err)) < 0 || (r = ib_time_parse(wall, &e->wall_ns, err)) < 0 ||
-	    (r = ib_get_int(at, where, "monotonic_ns", 0, INT64_MAX, &e->monotonic_ns, err)) < 0 || (r = get_dup_opt(at, where, "boot", &e->boot, err)) < 0 ||
-	    (r = get_hex_opt(o, where, "prev", e->prev, err)) < 0 || (r = ib_get_str(o, where, "kind", &kind, err)) < 0)
+	    (r = ib_get_int(at, where, "monotonic_ns", 0, INT64_MAX, &e->monotonic_ns, err)) < 0 || (r = ib_get_dup_opt(at, where, "boot", &e->boot, err)) < 0 ||
+	    (r = ib_get_hex_copy_opt(o, where, "prev", e->prev, err)) < 0 || (r = ib_get_str(o, where, "kind", &kind, err)) < 0)
 		return r;
 	for (unsigned k = 0; k < IB_ENTRY_KINDS; k++)
 		if (strcmp(kind, kind_names[k]) == 0) {

@@ -15,36 +15,6 @@ static int get_num(const json_t *o, const char *where, const char *key, int64_t 
 	return ib_get_int_opt(o, where, key, 0, INT64_MAX, IB_NONE, ret, err);
 }
 
-static int get_dup(const json_t *o, const char *where, const char *key, char **ret, struct ib_err *err)
-{
-	const char *s;
-	int r = ib_get_str(o, where, key, &s, err);
-
-	if (r == 0)
-		*ret = ib_strdup(s);
-	return r;
-}
-
-static int get_dup_opt(const json_t *o, const char *where, const char *key, char **ret, struct ib_err *err)
-{
-	const char *s;
-	int r = ib_get_str_opt(o, where, key, &s, err);
-
-	if (r == 0)
-		*ret = ib_strdup(s);
-	return r;
-}
-
-static int get_hex_opt(const json_t *o, const char *where, const char *key, char ret[IB_HEX_LEN], struct ib_err *err)
-{
-	const char *s;
-	int r = ib_get_hex_opt(o, where, key, &s, err);
-
-	if (r == 0 && s)
-		memcpy(ret, s, IB_HEX_LEN);
-	return r;
-}
-
 /* One of the words of names; *ret is its index. */
 static int get_word(const json_t *o, const char *where, const char *key, const char *const *names, int *ret, struct ib_err *err)
 {
@@ -129,10 +99,10 @@ static int read_identity(const json_t *o, const char *where, struct ib_record *r
 	json_t *v;
 	int e;
 
-	if ((e = get_dup(o, where, "run_id", &r->run_id, err)) < 0 || (e = get_dup(o, where, "study", &r->study, err)) < 0 ||
-	    (e = get_dup_opt(o, where, "group", &r->group, err)) < 0 || (e = get_dup_opt(o, where, "cell", &r->cell, err)) < 0 ||
+	if ((e = ib_get_dup(o, where, "run_id", &r->run_id, err)) < 0 || (e = ib_get_dup(o, where, "study", &r->study, err)) < 0 ||
+	    (e = ib_get_dup_opt(o, where, "group", &r->group, err)) < 0 || (e = ib_get_dup_opt(o, where, "cell", &r->cell, err)) < 0 ||
 	    (e = ib_get_int(o, where, "repeat", 1, 1000000, &r->repeat, err)) < 0 || (e = ib_get_int(o, where, "attempt", 1, 1000000, &r->attempt, err)) < 0 ||
-	    (e = get_hex_opt(o, where, "contract_sha256", r->contract_sha256, err)) < 0 || (e = ib_get_obj(o, where, "variables", &variables, err)) < 0)
+	    (e = ib_get_hex_copy_opt(o, where, "contract_sha256", r->contract_sha256, err)) < 0 || (e = ib_get_obj(o, where, "variables", &variables, err)) < 0)
 		return e;
 	json_object_foreach(json_object_get(o, "variables"), key, v) {
 		if (!json_is_string(v))
@@ -186,7 +156,7 @@ static int read_workload(const json_t *o, const char *where, struct ib_record *r
 	if ((e = ib_get_str(o, where, "name", &name, err)) < 0 || (e = ib_get_str(o, where, "path", &path, err)) < 0)
 		return e;
 	w = ib_record_add_workload(r, name, path);
-	if ((e = get_hex_opt(o, where, "expected_sha256", w->expected_sha256, err)) < 0 || (e = get_hex_opt(o, where, "sha256", w->sha256, err)) < 0 ||
+	if ((e = ib_get_hex_copy_opt(o, where, "expected_sha256", w->expected_sha256, err)) < 0 || (e = ib_get_hex_copy_opt(o, where, "sha256", w->sha256, err)) < 0 ||
 	    (e = get_word(o, where, "status", ib_workload_names, &word, err)) < 0)
 		return e;
 	w->status = (enum ib_workload_status)word;
@@ -239,7 +209,7 @@ static int read_cache(const json_t *o, const char *where, struct ib_record *r, s
 
 	if ((e = get_word(o, where, "condition", ib_condition_names, &condition, err)) < 0 ||
 	    (e = get_word(o, where, "evidence", ib_evidence_names, &word, err)) < 0 ||
-	    (e = get_dup(o, where, "why", &r->cache.why, err)) < 0 || (e = get_dup_opt(o, where, "engine", &r->cache.engine, err)) < 0 ||
+	    (e = ib_get_dup(o, where, "why", &r->cache.why, err)) < 0 || (e = ib_get_dup_opt(o, where, "engine", &r->cache.engine, err)) < 0 ||
 	    (e = get_num(o, where, "expected_queries", &r->cache.expected_queries, err)) < 0)
 		return e;
 	r->cache.condition = ib_strdup(ib_condition_names[condition]);
@@ -256,7 +226,7 @@ static int read_requests(const json_t *o, const char *where, struct ib_record *r
 {
 	int e;
 
-	if ((e = get_dup_opt(o, where, "client", &r->requests.client, err)) < 0 || (e = get_dup_opt(o, where, "schema_id", &r->requests.schema_id, err)) < 0 ||
+	if ((e = ib_get_dup_opt(o, where, "client", &r->requests.client, err)) < 0 || (e = ib_get_dup_opt(o, where, "schema_id", &r->requests.schema_id, err)) < 0 ||
 	    (e = get_num(o, where, "attempted", &r->requests.attempted, err)) < 0 || (e = get_num(o, where, "succeeded", &r->requests.succeeded, err)) < 0 ||
 	    (e = get_num(o, where, "failed", &r->requests.failed, err)) < 0 || (e = get_num(o, where, "timed_out", &r->requests.timed_out, err)) < 0)
 		return e;
@@ -279,9 +249,9 @@ static int read_captures(const json_t *o, const char *where, struct ib_record *r
 {
 	int e;
 
-	if ((e = get_hex_opt(o, where, "node", r->capture_node, err)) < 0 || (e = get_dup(o, where, "before", &r->capture_before, err)) < 0)
+	if ((e = ib_get_hex_copy_opt(o, where, "node", r->capture_node, err)) < 0 || (e = ib_get_dup(o, where, "before", &r->capture_before, err)) < 0)
 		return e;
-	return get_dup(o, where, "after", &r->capture_after, err);
+	return ib_get_dup(o, where, "after", &r->capture_after, err);
 }
 
 static int read_file(const json_t *o, const char *where, struct ib_record *r, struct ib_err *err)
@@ -303,9 +273,9 @@ static int read_tool(const json_t *o, const char *where, struct ib_record *r, st
 {
 	int e;
 
-	if ((e = get_dup(o, where, "name", &r->tool_name, err)) < 0 || (e = get_dup(o, where, "version", &r->tool_version, err)) < 0)
+	if ((e = ib_get_dup(o, where, "name", &r->tool_name, err)) < 0 || (e = ib_get_dup(o, where, "version", &r->tool_version, err)) < 0)
 		return e;
-	return get_dup_opt(o, where, "commit", &r->tool_commit, err);
+	return ib_get_dup_opt(o, where, "commit", &r->tool_commit, err);
 }
 
 static int read_state(const json_t *o, const char *where, struct ib_record *r, struct ib_err *err)
@@ -330,7 +300,7 @@ static int read_synthetic(const json_t *o, const char *where, struct ib_record *
 		r->synthetic = json_is_true(v);
 	else if (!json_is_null(v))
 		return ib_fail_at(err, IB_E_SYNTAX, where, "'%s': key 'synthetic' is neither true, false nor null", where);
-	return get_dup_opt(o, where, "synthetic_why", &r->synthetic_why, err);
+	return ib_get_dup_opt(o, where, "synthetic_why", &r->synthetic_why, err);
 }
 
 static int read_top(const json_t *o, const char *where, struct ib_record *r, struct ib_err *err)
