@@ -91,14 +91,17 @@ char *ib_run_path(const struct ib_study_run *run, const char *rest)
 	return ib_asprintf("runs/%s/%s", run->id, rest);
 }
 
-bool ib_run_unread(const struct ib_study_view *v, const struct ib_study_run *run)
+bool ib_run_has_output(const struct ib_study_view *v, const struct ib_study_run *run)
 {
-	if (!run->has_record || !run->record.requests.client || run->results.n || v->no_clients)
-		return false;
 	for (size_t i = 0; i < run->n_files; i++)
 		if (ib_starts(v->files[run->first_file + i].path + strlen("runs/") + strlen(run->id) + 1, "output/"))
 			return true;
 	return false;
+}
+
+bool ib_run_unread(const struct ib_study_view *v, const struct ib_study_run *run)
+{
+	return run->has_record && run->record.requests.client && !run->results.n && !v->no_clients && ib_run_has_output(v, run);
 }
 
 void ib_check_unread(const struct ib_check *c, const struct ib_study_view *v, struct ib_findings *f)

@@ -27,6 +27,8 @@ void ib_check_skip(const struct ib_check *c, struct ib_findings *f, const char *
 void ib_check_problems(const struct ib_check *c, const struct ib_study_view *v, struct ib_findings *f);
 /* The last line of a check: pass, unless it added findings since "before" (f->n at its start). */
 void ib_check_pass(const struct ib_check *c, struct ib_findings *f, size_t before);
+/* Is there a file below output/ of the run? */
+bool ib_run_has_output(const struct ib_study_view *v, const struct ib_study_run *run);
 /* Did the run's client leave a result that is not among its results? */
 bool ib_run_unread(const struct ib_study_view *v, const struct ib_study_run *run);
 /* Says so of each such run: what did not read it passes nothing. */

@@ -52,14 +52,6 @@ static void number(const struct ib_check *self, const char *path, const char *ke
 	ib_finding_values(one, reread == IB_NONE ? "null" : want, recorded == IB_NONE ? "null" : got);
 }
 
-static bool has_output(const struct ib_study_view *v, const struct ib_study_run *r)
-{
-	for (size_t i = 0; i < r->n_files; i++)
-		if (ib_starts(v->files[r->first_file + i].path + 5 + strlen(r->id) + 1, "output/"))
-			return true;
-	return false;
-}
-
 /* A client that was killed leaves half a file. A record that says so is right, and the run is evidence like any other. */
 static bool says_truncated(const struct ib_record *r)
 {
@@ -126,7 +118,7 @@ static void one_run(const struct ib_check *self, const struct ib_study_view *v, 
 		ib_check_fail(self, f, IB_OK, r->doc.path, "the record counts requests and names no client that counted them");
 	else if (!rec->client && r->results.n && !r->torn_results.n)
 		ib_check_skip(self, f, r->doc.path, "the record does not count the requests of the client's result");
-	else if (rec->client && r->results.n == 0 && has_output(v, r))
+	else if (rec->client && r->results.n == 0 && ib_run_has_output(v, r))
 		ib_check_skip(self, f, r->doc.path, "the client's result was not re-read: too large, withheld or of an unknown version");
 	else if (rec->client && r->results.n)
 		numbers(self, v, r, f);
