@@ -4,6 +4,8 @@
 
 #include <string.h>
 
+#include "base/auto.h"
+#include "clients/clients.h"
 #include "clients/head.h"
 
 const struct ib_client *const ib_clients[] = {
@@ -22,18 +24,43 @@ const struct ib_client *ib_client_recognise(const char *data, size_t n)
 	return NULL;
 }
 
-int ib_client_read(const char *data, size_t n, const char *name, struct ib_results *ret, struct ib_err *err)
+/* A source that gives what was looked at first, then the rest. */
+struct peeked {
+	struct ib_source_mem head;
+	const struct ib_source *rest;
+};
+
+static int read_peeked(void *arg, void *data, size_t n, size_t *ret_n, struct ib_err *err)
+{
+	struct peeked *p = arg;
+	size_t k = p->head.n - p->head.at < n ? p->head.n - p->head.at : n, more = 0;
+	int r = 0;
+
+	memcpy(data, p->head.data + p->head.at, k);
+	p->head.at += k;
+	if (k < n)
+		r = p->rest->read(p->rest->arg, (char *)data + k, n - k, &more, err);
+	*ret_n = k + more;
+	return r;
+}
+
+int ib_client_read_source(const struct ib_source *in, const char *name, struct ib_results *ret, struct ib_err *err)
 {
 	ib_auto_results struct ib_results found = {0};
-	const struct ib_client *client = ib_client_recognise(data, n);
+	ib_auto_free char *head = ib_alloc(IB_HEAD_MAX);
+	struct peeked p = {.head = {.data = head}, .rest = in};
+	const struct ib_source all = {.read = read_peeked, .arg = &p};
+	const struct ib_client *client;
 	int r;
 
 	*ret = (struct ib_results){0};
+	r = in->read(in->arg, head, IB_HEAD_MAX, &p.head.n, err);
+	if (r < 0)
+		return r;
+	client = ib_client_recognise(head, p.head.n);
 	if (!client)
 		return ib_fail_at(err, IB_E_UNSUPPORTED, name, "'%s' is not a result file of a known client", name);
-	if (n > IB_CLIENT_MAX)
-		return ib_fail_at(err, IB_E_LIMIT, name, "'%s' is larger than the limit of %u bytes for a result file", name, IB_CLIENT_MAX);
-	r = client->read(data, n, name, &found, err);
+	r = client->read(&all, name, &found, err);
 	if (r < 0)
 		return r;
 	if (!found.n)
@@ -41,5 +68,35 @@ int ib_client_read(const char *data, size_t n, const char *name, struct ib_resul
 	for (size_t i = 0; i < found.n; i++)
 		found.v[i].index = i;
 	ib_results_move(ret, &found);
+	return 0;
+}
+
+int ib_client_read(const char *data, size_t n, const char *name, struct ib_results *ret, struct ib_err *err)
+{
+	struct ib_source_mem mem = {.data = data, .n = n};
+	const struct ib_source in = ib_source_from_mem(&mem);
+	int r = ib_client_read_source(&in, name, ret, err);
+
+	if (r == 0)
+		ib_results_derive(ret);
+	return r;
+}
+
+/* For readers that need all bytes at once. */
+int ib_client_slurp(const struct ib_source *in, const char *name, struct ib_buf *b, struct ib_err *err)
+{
+	ib_auto_free char *part = ib_alloc(IB_HEAD_MAX);
+	size_t n = IB_HEAD_MAX;
+
+	while (n == IB_HEAD_MAX) {
+		int r = in->read(in->arg, part, IB_HEAD_MAX, &n, err);
+
+		if (r < 0)
+			return r;
+		ib_buf_add(b, part, n);
+		r = ib_buf_check(b, name, err);
+		if (r < 0)
+			return r;
+	}
 	return 0;
 }

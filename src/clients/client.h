@@ -4,41 +4,57 @@
 #ifndef IB_CLIENTS_CLIENT_H
 #define IB_CLIENTS_CLIENT_H
 
+#include "base/source.h"
 #include "clients/result.h"
-
-#define IB_CLIENT_MAX (16u << 20) /* bytes of one result file */
 
 struct ib_head; /* clients/head.h: the first bytes of a file, with the top-level keys found in them */
 
-struct ib_client {
-	const char *name;              /* stable: stands in documents */
-	const char *title;             /* for people */
-	const char *const *schema_ids; /* all that read() can give, NULL-terminated */
-	bool (*recognise)(const struct ib_head *head);
-	/* Adds one result for each that the file holds. Results added before an error stay in ret. */
-	int (*read)(const char *data, size_t n, const char *name, struct ib_results *ret, struct ib_err *err);
+/* A flag of the client's command line, or a key of its configuration as printed: what it sets. */
+struct ib_client_flag {
+	const char *name; /* "--random-output-len", or "random_output_len" in a Namespace(…) line */
+	enum ib_setting_key sets;
 };
 
-extern const struct ib_client ib_client_requests, ib_client_vllm_bench;
+struct ib_client {
+	const char *name;              /* stable: stands in documents */
+	const char *title;             /* for people: what it reads, and of which versions */
+	const char *const *schema_ids; /* all that read() can give, NULL-terminated */
+	bool (*recognise)(const struct ib_head *head);
+	/* Reads the file to its end and adds one result for each that it holds, with its claims (ib_result_expect(), ib_result_claim()). Most open a
+	 * struct ib_stream on in. Results added before an error are dropped. */
+	int (*read)(const struct ib_source *in, const char *name, struct ib_results *ret, struct ib_err *err);
+	/* May be NULL. Of two results of this client from one directory, one with records (IB_PART_RECORDS) and one with claims (IB_PART_SUMMARY): do they
+	 * belong together? Asked only where there is a choice. */
+	bool (*same)(const struct ib_result *summary, const struct ib_result *records);
+	/* Its command line: words that one of its commands must hold, in order, NULL-terminated ("vllm", "bench", "serve"), matched against the last parts
+	 * of paths; and its flags. NULL: unknown. */
+	const char *const *command;
+	const struct ib_client_flag *flags; /* ends with name NULL */
+};
+
 extern const struct ib_client *const ib_clients[]; /* ends with NULL */
 
-/* The client that wrote these bytes (a beginning of 64 KiB is enough), or NULL. */
+/* The client that wrote these bytes (a beginning of 64 KiB is enough, decompressed), or NULL. */
 const struct ib_client *ib_client_recognise(const char *data, size_t n);
 
-/* Reads a whole result file. name is used in messages only. ret gets at least one result, each with its claims derived. Unknown keys are
- * ignored, missing ones are listed in the result. IB_E_UNSUPPORTED: of no known client; IB_E_JSON, IB_E_SYNTAX, IB_E_LIMIT: recognised but
- * torn or malformed; ret is then empty. Clear with ib_results_clear(). */
+/* Reads a whole result file of any size from its (decompressed) bytes. name is used in messages and becomes ib_result.file. ret gets at least one result. Their
+ * claims are not yet derived: call ib_results_derive() once all files of a directory are read. Unknown keys are ignored, missing ones are listed in the result.
+ * IB_E_UNSUPPORTED: of no known client; IB_E_JSON, IB_E_SYNTAX, IB_E_LIMIT: recognised but torn or malformed; ret is then empty. Clear with
+ * ib_results_clear(). */
+IB_MUST int ib_client_read_source(const struct ib_source *in, const char *name, struct ib_results *ret, struct ib_err *err);
+/* The same for bytes at hand, with the claims derived: a file that stands alone. */
 IB_MUST int ib_client_read(const char *data, size_t n, const char *name, struct ib_results *ret, struct ib_err *err);
 
 /* What a directory tree of outputs holds. */
 struct ib_outputs {
 	struct ib_results results; /* of all files, in byte order of their paths; ib_result.file is the path below the directory */
 	size_t files;              /* files that a client recognised, readable or not */
-	size_t unreadable;         /* of these, torn, malformed or too large */
+	size_t unreadable;         /* of these, torn or malformed */
 	struct ib_err first;       /* why, for the first of them */
 };
 
-/* Reads all result files below dirfd (regular files, no links followed, at most 10,000 entries, 16 levels). No result file at all is not an error. */
+/* Reads all result files below dirfd (regular files, no links followed, at most 10,000 entries, 16 levels) and derives their claims. No result file at all is
+ * not an error. */
 IB_MUST int ib_client_read_dir(int dirfd, struct ib_outputs *ret, struct ib_err *err);
 void ib_outputs_clear(struct ib_outputs *o);
 #define ib_auto_outputs __attribute__((cleanup(ib_outputs_clear)))

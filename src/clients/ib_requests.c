@@ -6,7 +6,7 @@
 #include <string.h>
 
 #include "base/auto.h"
-#include "clients/client.h"
+#include "clients/clients.h"
 #include "clients/head.h"
 #include "clients/lines.h"
 
@@ -367,11 +367,14 @@ static int finish(struct file *f, struct ib_results *ret, struct ib_err *err)
 	return 0;
 }
 
-static int read_file(const char *data, size_t n, const char *name, struct ib_results *ret, struct ib_err *err)
+static int read_file(const struct ib_source *in, const char *name, struct ib_results *ret, struct ib_err *err)
 {
+	ib_auto_buf struct ib_buf b = IB_BUF(IB_SLURP_MAX);
 	struct file f = {.name = name};
-	int r = ib_lines(data, n, name, false, read_line, &f, err);
+	int r = ib_client_slurp(in, name, &b, err);
 
+	if (r == 0)
+		r = ib_lines(ib_buf_str(&b), b.len, name, false, read_line, &f, err);
 	if (r == 0)
 		r = f.head ? finish(&f, ret, err) : ib_fail_at(err, IB_E_SYNTAX, name, "'%s' has no header line", name);
 	json_decref(f.head);

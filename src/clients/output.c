@@ -73,12 +73,13 @@ static int recognise(int dirfd, const char *path, bool *ret, struct ib_err *err)
 
 static int read_one(int dirfd, const char *path, struct ib_results *ret, struct ib_err *err)
 {
-	ib_auto_buf struct ib_buf b = IB_BUF(IB_CLIENT_MAX);
-	int r = ib_read_file(dirfd, path, &b, err);
+	ib_auto_fd int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	struct ib_source_fd from = {.fd = fd, .name = path};
+	const struct ib_source in = ib_source_from_fd(&from);
 
-	if (r < 0)
-		return r;
-	return ib_client_read(ib_buf_str(&b), b.len, path, ret, err);
+	if (fd < 0)
+		return ib_fail(err, IB_E_IO, errno, "cannot open '%s'", path);
+	return ib_client_read_source(&in, path, ret, err);
 }
 
 int ib_client_read_dir(int dirfd, struct ib_outputs *ret, struct ib_err *err)
@@ -107,5 +108,6 @@ int ib_client_read_dir(int dirfd, struct ib_outputs *ret, struct ib_err *err)
 		else if (ret->unreadable++ == 0)
 			ret->first = bad;
 	}
+	ib_results_derive(&ret->results);
 	return 0;
 }

@@ -3,10 +3,13 @@
 #include "clients/result.h"
 
 #include <math.h>
+#include <stdarg.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/auto.h"
+#include "json/stream.h"
 
 static const struct ib_requests unknown = {IB_NOT_IN_FILE, IB_NOT_IN_FILE, IB_NOT_IN_FILE, IB_NOT_IN_FILE,
 					   IB_NOT_IN_FILE, IB_NOT_IN_FILE, IB_NOT_IN_FILE, IB_NOT_IN_FILE};
@@ -21,16 +24,19 @@ struct ib_result *ib_results_add(struct ib_results *r, const struct ib_client *c
 		.input_tokens = IB_NOT_IN_FILE,
 		.output_tokens = IB_NOT_IN_FILE,
 		.ttft = &ib_ttft_first_chunk,
+		.tpot = &ib_tpot_excl_first,
 		.itl = &ib_itl_all_gaps,
 		.e2e = &ib_e2e_last_token,
 		.duration_s = NAN,
+		.began_at = NAN,
+		.ended_at = NAN,
 		.concurrency_asked = IB_NOT_IN_FILE,
 		.rate_asked = NAN,
 	};
 	return &r->v[r->n++];
 }
 
-static void clear(struct ib_result *r)
+void ib_result_clear(struct ib_result *r)
 {
 	for (size_t i = 0; i < r->n_claims; i++) {
 		free(r->claims[i].name);
@@ -38,9 +44,21 @@ static void clear(struct ib_result *r)
 		free(r->claims[i].why);
 	}
 	free(r->claims);
+	for (size_t i = 0; i < r->n_hints; i++) {
+		free(r->hints[i].key);
+		free(r->hints[i].expected);
+		free(r->hints[i].found);
+		free(r->hints[i].message);
+	}
+	free(r->hints);
 	free(r->client_version);
 	free(r->file);
+	free(r->label);
+	free(r->records_file);
+	free(r->partial);
+	free(r->cut);
 	free(r->synthetic);
+	ib_settings_clear(&r->settings);
 	ib_strv_clear(&r->missing);
 	ib_columns_clear(&r->columns);
 }
@@ -48,7 +66,7 @@ static void clear(struct ib_result *r)
 void ib_results_clear(struct ib_results *r)
 {
 	for (size_t i = 0; i < r->n; i++)
-		clear(&r->v[i]);
+		ib_result_clear(&r->v[i]);
 	free(r->v);
 	*r = (struct ib_results){0};
 }
@@ -64,7 +82,7 @@ void ib_results_move(struct ib_results *dst, struct ib_results *src)
 	*src = (struct ib_results){0};
 }
 
-static enum ib_claim_status compare(double claimed, struct ib_stat derived, double tolerance)
+enum ib_claim_status ib_claim_compare(double claimed, struct ib_stat derived, double tolerance)
 {
 	double most = fmax(fabs(claimed), fabs(derived.value));
 
@@ -77,24 +95,77 @@ static enum ib_claim_status compare(double claimed, struct ib_stat derived, doub
 	return fabs(claimed - derived.value) <= tolerance * most ? IB_CLAIM_WITHIN : IB_CLAIM_DIFFERS;
 }
 
+static struct ib_claim *add_claim(struct ib_result *r, const struct ib_claim *what)
+{
+	r->claims = ib_realloc(r->claims, r->n_claims + 1, sizeof(*r->claims));
+	r->claims[r->n_claims] = *what;
+	return &r->claims[r->n_claims++];
+}
+
+struct ib_claim *ib_result_expect(struct ib_result *r, const char *name, const char *key, const struct ib_formula *f, enum ib_measure measure, double scale,
+				  double claimed, double tolerance)
+{
+	if (isnan(claimed) || r->n_claims >= IB_CLAIMS_MAX)
+		return NULL;
+	return add_claim(r, &(struct ib_claim){
+				    .name = ib_strdup(name),
+				    .key = ib_strdup(key),
+				    .formula = f,
+				    .measure = measure,
+				    .p = 50,
+				    .rule = measure == IB_MEASURE_PERCENTILE ? IB_RULE_LINEAR : IB_RULE_NONE,
+				    .scale = scale,
+				    .claimed = claimed,
+				    .derived = ib_stat_not_recorded("not derived yet"),
+				    .tolerance = tolerance,
+			    });
+}
+
 void ib_result_claim(struct ib_result *r, const char *key, const struct ib_formula *f, double claimed, struct ib_stat derived, double tolerance,
 		     const char *why)
 {
-	struct ib_claim *c;
+	struct ib_claim *c = add_claim(r, &(struct ib_claim){
+						  .name = ib_strdup(key),
+						  .key = ib_asprintf("/%s", key),
+						  .formula = f,
+						  .scale = 1,
+						  .claimed = claimed,
+						  .derived = derived,
+						  .status = ib_claim_compare(claimed, derived, tolerance),
+						  .tolerance = tolerance,
+					  });
 
-	r->claims = ib_realloc(r->claims, r->n_claims + 1, sizeof(*r->claims));
-	c = &r->claims[r->n_claims++];
-	*c = (struct ib_claim){
-		.name = ib_strdup(key),
-		.key = ib_asprintf("/%s", key),
-		.formula = f,
-		.claimed = claimed,
-		.derived = derived,
-		.status = compare(claimed, derived, tolerance),
-		.tolerance = tolerance,
-	};
 	if (c->status == IB_CLAIM_NOT_DERIVABLE)
 		c->why = ib_strdup(why ? why : derived.why);
+}
+
+void ib_result_hint(struct ib_result *r, const char *check, const char *key, const char *expected, const char *found, const char *fmt, ...)
+{
+	struct ib_hint *h;
+	va_list ap;
+
+	if (r->n_hints >= IB_HINTS_MAX)
+		return;
+	r->hints = ib_realloc(r->hints, r->n_hints + 1, sizeof(*r->hints));
+	h = &r->hints[r->n_hints++];
+	*h = (struct ib_hint){.check = check, .key = ib_strdup(key), .expected = ib_strdup(expected), .found = ib_strdup(found)};
+	va_start(ap, fmt);
+	if (vasprintf(&h->message, fmt, ap) < 0)
+		abort();
+	va_end(ap);
+}
+
+void ib_result_span(struct ib_result *r, const char *name, double s)
+{
+	if (!isnan(s) && r->n_spans < IB_SPANS_MAX)
+		r->spans[r->n_spans++] = (struct ib_span){name, s};
+}
+
+void ib_result_notes(struct ib_result *r, const struct ib_stream_notes *n)
+{
+	r->literals = n->literals;
+	r->foreign_lines = n->foreign_lines;
+	r->bom = n->bom;
 }
 
 static int64_t whole(struct ib_stat s)

@@ -10,6 +10,8 @@
 #include "metrics/stat.h"
 
 #define IB_CLAIM_TOLERANCE 1e-12 /* relative; counts must be equal */
+#define IB_CLAIMS_MAX 4096       /* of one result */
+#define IB_RESULTS_MAX 1000      /* in one file */
 
 /* Each a count, or IB_NOT_IN_FILE. Warm-up requests are in none of them. */
 struct ib_requests {
@@ -30,16 +32,88 @@ enum ib_claim_status {
 	IB_CLAIM_DIFFERS,
 };
 
+/* Which number of a formula a client states. */
+enum ib_measure {
+	IB_MEASURE_GIVEN,      /* derived by the client's reader itself */
+	IB_MEASURE_SCALAR,     /* the formula's one number */
+	IB_MEASURE_MEAN,
+	IB_MEASURE_STD,        /* ddof 0; of one sample 0, as numpy gives */
+	IB_MEASURE_STD_SAMPLE, /* ddof 1 */
+	IB_MEASURE_MIN,
+	IB_MEASURE_MAX,
+	IB_MEASURE_SUM,
+	IB_MEASURE_COUNT,      /* of samples */
+	IB_MEASURE_PERCENTILE,
+};
+
 struct ib_claim {
 	char *name;  /* as the client calls it */
 	char *key;   /* JSON pointer within the result's object */
 	const struct ib_formula *formula;
+	enum ib_measure measure;
+	double p;           /* of a percentile, in percent */
+	enum ib_rule rule;  /* of a percentile */
+	double scale;       /* the formula's unit times this is the client's: 1000 for seconds as ms */
 	double claimed;         /* in the client's unit */
-	struct ib_stat derived; /* in the client's unit */
+	struct ib_stat derived; /* in the client's unit; not recorded until ib_results_derive() */
 	enum ib_claim_status status;
 	double tolerance; /* relative; 0: must be equal */
+	bool headline;    /* one of the numbers that people quote of this client */
 	char *why;        /* or NULL */
 };
+
+/* What a client was told to do, from its file, its command line or its printed configuration. */
+enum ib_setting_key {
+	IB_SET_NOTHING, /* ends the list; also for flags that take a value of no interest */
+	IB_SET_MODEL,
+	IB_SET_MODEL_REVISION,
+	IB_SET_TOKENIZER,
+	IB_SET_ENDPOINT,
+	IB_SET_DATASET,
+	IB_SET_SEED,
+	IB_SET_REQUESTS,    /* number asked for */
+	IB_SET_WARMUPS,     /* number */
+	IB_SET_CONCURRENCY, /* cap; also worker or stream counts */
+	IB_SET_RATE,        /* requests/s; "inf" */
+	IB_SET_INPUT_LEN,   /* tokens a request */
+	IB_SET_OUTPUT_LEN,
+	IB_SET_DURATION,    /* s: limit of the run */
+	IB_SET_IGNORE_EOS,
+	IB_SET_TEMPERATURE,
+	IB_SET_GOODPUT,     /* thresholds, as given: "ttft:200 tpot:50" (ms) */
+	IB_SET_BACKEND,
+	IB_SET_LENGTH_RANGE, /* random share by which lengths vary */
+	IB_SETTINGS,
+};
+
+/* Text of each setting, or NULL: not known. Numbers as their text, so that nothing is lost. */
+struct ib_settings {
+	char *v[IB_SETTINGS];
+	const char *from[IB_SETTINGS]; /* static text: "the file", "the command line", "the printed configuration" */
+};
+
+/* A time span that a file states. */
+struct ib_span {
+	const char *name; /* the client's (static text) */
+	double s;
+};
+
+/* Something that only the client's own reader can see wrong; the check of that id reports it. */
+struct ib_hint {
+	const char *check; /* "A08" (static text) */
+	char *key;         /* JSON pointer or NULL */
+	char *expected, *found; /* or NULL */
+	char *message;     /* one plain sentence */
+};
+
+enum ib_part {
+	IB_PART_WHOLE,   /* the file holds all that this client writes of a run */
+	IB_PART_SUMMARY, /* claims; their records stand in another file of the directory */
+	IB_PART_RECORDS, /* records; the claims stand in another file */
+};
+
+#define IB_SPANS_MAX 6
+#define IB_HINTS_MAX 64
 
 struct ib_client;
 
@@ -49,16 +123,34 @@ struct ib_result {
 	const char *schema_id; /* static text */
 	char *file;            /* as given to the reader */
 	size_t index;          /* of the result in its file, from 0 */
+	char *label;           /* which part of a sweep it is, as the client calls it ("stage 1", "streams=4"), or NULL */
+	enum ib_part part;
+	bool within;           /* covers requests that another result of the run covers too (a stage of it): its claims are checked, its counts are not added to sums */
+	bool unknown_version;  /* of a version that the reader does not know: nothing of it may pass */
+	char *records_file;    /* of a summary that was joined with its records: where those are */
 	struct ib_requests requests;
 	struct ib_columns columns; /* n 0: the file has no per-request records */
+	char *partial;         /* why the records are not all of the run ("records sampled"), or NULL: then nothing derives from them but their count */
 	int64_t input_tokens, output_tokens; /* of the succeeded requests; derived when the columns allow, else claimed; or IB_NOT_IN_FILE */
-	const struct ib_formula *ttft, *itl, *e2e; /* which variant the columns hold */
-	double duration_s;         /* NaN: not in the file */
+	const struct ib_formula *ttft, *tpot, *itl, *e2e; /* which variant the columns hold; tpot and itl NULL: none can be derived */
+	double duration_s;         /* the denominator of the client's rates; NaN: not in the file */
 	const char *window;        /* what the duration covers (static text), or NULL */
+	struct ib_span spans[IB_SPANS_MAX]; /* every duration in the file, that one too */
+	size_t n_spans;
+	double began_at, ended_at; /* of the measurement, seconds since 1970; NaN: not in the file */
+	bool zone_unknown;         /* these were written without a time zone and taken as UTC */
+	bool epoch;                /* columns.start_s is seconds since 1970 */
+	char *cut;                 /* the file says that the run was cancelled or cut off: why, or NULL */
 	int64_t concurrency_asked; /* cap, or IB_NOT_IN_FILE */
 	double rate_asked;         /* requests/s; INFINITY: as fast as possible; NaN: not in the file */
+	struct ib_settings settings;
 	char *synthetic;           /* why these numbers do not come from a real endpoint, or NULL: nothing in the file says so */
+	bool any_benchmark;        /* not of LLM requests (hyperfine, pyperf, llama-bench): samples, no TTFT; checks of tokens do not apply */
 	struct ib_strv missing;    /* keys that this schema should have and the file lacks */
+	uint64_t literals, foreign_lines; /* NaN and Infinity in it; lines that are no records */
+	bool bom;
+	struct ib_hint *hints;
+	size_t n_hints;
 	struct ib_claim *claims;
 	size_t n_claims;
 };
@@ -70,14 +162,43 @@ struct ib_results {
 
 /* Appends a result with nothing known in it. Valid until the next addition. */
 struct ib_result *ib_results_add(struct ib_results *r, const struct ib_client *client, const char *file);
+void ib_result_clear(struct ib_result *r); /* what it holds, not itself */
 void ib_results_clear(struct ib_results *r);
 #define ib_auto_results __attribute__((cleanup(ib_results_clear)))
 /* Moves everything from src to the end of dst. */
 void ib_results_move(struct ib_results *dst, struct ib_results *src);
 
-/* Appends a claim, sets its status from claimed and derived (tolerance 0: counts). why is kept for a number that is not derivable (NULL: derived.why). */
+/* Joins summaries with the records beside them (same client, same directory, ib_client.same), then derives every claim that has a measure, from the columns of
+ * its result or of the records joined to it. Records that found their summary are moved into it. Once, after the last file. */
+void ib_results_derive(struct ib_results *r);
+
+/* Appends a claim whose number ib_results_derive() will derive as measure of f. name is the client's word for it, key the JSON pointer. claimed NaN: nothing is
+ * added. Returned to set headline, rule and p; valid until the next addition. NULL beyond IB_CLAIMS_MAX: the reader fails with IB_E_LIMIT. */
+struct ib_claim *ib_result_expect(struct ib_result *r, const char *name, const char *key, const struct ib_formula *f, enum ib_measure measure, double scale,
+				  double claimed, double tolerance);
+/* Appends a claim that the reader derived itself; its status from claimed and derived (tolerance 0: counts). why is kept for a number that is not derivable
+ * (NULL: derived.why). key is a name too. */
 void ib_result_claim(struct ib_result *r, const char *key, const struct ib_formula *f, double claimed, struct ib_stat derived, double tolerance,
 		     const char *why);
+enum ib_claim_status ib_claim_compare(double claimed, struct ib_stat derived, double tolerance);
+/* What only this reader sees wrong. key, expected and found may be NULL. At most IB_HINTS_MAX are kept. */
+void ib_result_hint(struct ib_result *r, const char *check, const char *key, const char *expected, const char *found, const char *fmt, ...)
+	__attribute__((format(printf, 6, 7)));
+void ib_result_span(struct ib_result *r, const char *name, double s); /* NaN: nothing is added */
+/* Takes over what the stream met: literals, foreign lines, a byte-order mark. */
+struct ib_stream_notes;
+void ib_result_notes(struct ib_result *r, const struct ib_stream_notes *n);
+
+/* --- settings.c --- */
+/* Sets one (copied), unless it is there already: what the file says stands before what others say. text NULL: nothing. */
+void ib_setting_put(struct ib_settings *s, enum ib_setting_key key, const char *text, const char *from);
+double ib_setting_number(const struct ib_settings *s, enum ib_setting_key key); /* NaN: not there, or no number */
+const char *ib_setting_name(enum ib_setting_key key); /* "output_len" */
+/* What a command line, and what a printed configuration ("Namespace(…)" within a log), set. The client is told from the words; NULL: of no known client. */
+const struct ib_client *ib_settings_from_argv(const char *const *argv, size_t n, struct ib_settings *s);
+const struct ib_client *ib_settings_from_log(const char *text, size_t n, struct ib_settings *s);
+void ib_settings_clear(struct ib_settings *s);
+
 /* Counts per outcome from the columns, into r->requests, input_tokens and output_tokens. Needs columns.outcome. */
 void ib_result_count(struct ib_result *r);
 /* Percentile p of formula f over the result's columns, in the formula's unit, by rule linear. */

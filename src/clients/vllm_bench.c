@@ -4,7 +4,8 @@
 #include <math.h>
 #include <string.h>
 
-#include "clients/client.h"
+#include "base/auto.h"
+#include "clients/clients.h"
 #include "clients/head.h"
 #include "clients/lines.h"
 #include "clients/vllm.h"
@@ -353,9 +354,12 @@ static int read_object(json_t *o, const char *name, void *arg, struct ib_err *er
 	return e;
 }
 
-static int read_file(const char *data, size_t n, const char *name, struct ib_results *ret, struct ib_err *err)
+static int read_file(const struct ib_source *in, const char *name, struct ib_results *ret, struct ib_err *err)
 {
-	return ib_lines_or_document(data, n, name, read_object, ret, err);
+	ib_auto_buf struct ib_buf b = IB_BUF(IB_SLURP_MAX);
+	int r = ib_client_slurp(in, name, &b, err);
+
+	return r < 0 ? r : ib_lines_or_document(ib_buf_str(&b), b.len, name, read_object, ret, err);
 }
 
 const struct ib_client ib_client_vllm_bench = {

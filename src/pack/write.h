@@ -5,7 +5,7 @@
 
 #include "pack/seal.h"
 #include "sign/keys.h"
-#include "store/source.h"
+#include "base/source.h"
 
 struct ib_pack_written {
 	char top[64];

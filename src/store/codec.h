@@ -6,7 +6,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "store/source.h"
+#include "base/source.h"
 
 /* Reading: the bytes decide whether it is a zstd frame. */
 struct ib_unpacker;

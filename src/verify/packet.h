@@ -11,7 +11,7 @@
 #include "sign/statement.h"
 #include "sign/trust.h"
 #include "store/bag.h"
-#include "store/source.h"
+#include "base/source.h"
 #include "verify/evidence.h"
 
 #define IB_SIGNERS_MAX 16

@@ -312,8 +312,10 @@ void ib_study_view_end(struct ib_study_view *v)
 	bind_files(v);
 	for (size_t i = 0; i < v->n_runs; i++)
 		set_state(&v->runs[i]);
-	for (size_t i = 0; i < v->n_runs; i++)
+	for (size_t i = 0; i < v->n_runs; i++) {
 		drop_foreign_results(v, &v->runs[i]);
+		ib_results_derive(&v->runs[i].results);
+	}
 	v->contract = v->contract_entry ? contract_document(v, &v->contract_entry->e) : NULL;
 }
 

@@ -202,6 +202,8 @@ static void take_output(struct ib_study_view *v, struct ib_study_run *run, const
 			uint64_t size)
 {
 	const struct ib_record_file *listed = ib_study_listed(run, rest);
+	struct ib_source_mem mem = {.data = data, .n = size};
+	const struct ib_source in = ib_source_from_mem(&mem);
 	struct ib_results got = {0};
 	struct ib_err err;
 
@@ -209,7 +211,7 @@ static void take_output(struct ib_study_view *v, struct ib_study_run *run, const
 		return;
 	if (!ib_client_recognise(data, size))
 		return;
-	if (ib_client_read(data, size, path, &got, &err) == 0)
+	if (ib_client_read_source(&in, path, &got, &err) == 0)
 		ib_results_move(&run->results, &got);
 	else
 		ib_strv_take(&run->torn_results, ib_asprintf("%s: %s", path, err.text));

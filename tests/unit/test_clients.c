@@ -8,7 +8,7 @@
 
 #include "base/auto.h"
 #include "base/io.h"
-#include "clients/client.h"
+#include "clients/clients.h"
 #include "clients/head.h"
 #include "unit.h"
 
@@ -23,7 +23,7 @@ static void load(const char *path, struct ib_buf *ret)
 {
 	struct ib_err err = {0};
 
-	*ret = IB_BUF(IB_CLIENT_MAX + 4096);
+	*ret = IB_BUF(IB_SLURP_MAX + 4096);
 	if (ib_read_file(AT_FDCWD, ib_src(path), ret, &err) < 0)
 		CU_FAIL_FATAL("test data cannot be read");
 }
@@ -139,7 +139,7 @@ static json_t *load_object(const char *name)
 
 static void read_object(const json_t *o, struct ib_results *ret)
 {
-	ib_auto_buf struct ib_buf b = IB_BUF(IB_CLIENT_MAX);
+	ib_auto_buf struct ib_buf b = IB_BUF(IB_SLURP_MAX);
 
 	ib_json_write(o, &b);
 	read_ok(ib_buf_str(&b), b.len, ret);
@@ -378,7 +378,7 @@ static int refused(const char *data, size_t n)
 static int refused_edit(const char *name, const char *key, json_t *value)
 {
 	ib_auto_json json_t *o = load_object(name);
-	ib_auto_buf struct ib_buf b = IB_BUF(IB_CLIENT_MAX);
+	ib_auto_buf struct ib_buf b = IB_BUF(IB_SLURP_MAX);
 
 	ib_json_set(o, key, value);
 	ib_json_write(o, &b);
@@ -446,7 +446,7 @@ static void test_clients_requests_file_in_full(void)
 /* Replaces the first occurrence of from in the requests fixture and reads it. */
 static int requests_edit(const char *from, const char *to, struct ib_results *ret)
 {
-	ib_auto_buf struct ib_buf b = {0}, out = IB_BUF(IB_CLIENT_MAX);
+	ib_auto_buf struct ib_buf b = {0}, out = IB_BUF(IB_SLURP_MAX);
 	struct ib_err err = {0};
 	char *at;
 

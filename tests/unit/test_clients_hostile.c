@@ -4,7 +4,7 @@
 #include <string.h>
 
 #include "base/auto.h"
-#include "clients/client.h"
+#include "clients/clients.h"
 #include "unit.h"
 
 #define HEAD "{\"model_id\":\"m\",\"tokenizer_id\":\"t\",\"request_throughput\":1.0,\"duration\":1.0,"

@@ -7,7 +7,7 @@
 
 #include "base/auto.h"
 #include "base/io.h"
-#include "clients/client.h"
+#include "clients/clients.h"
 #include "report/escape.h"
 #include "report/report.h"
 #include "unit.h"
@@ -60,7 +60,7 @@ static void world_clear(struct world *w)
 static void give(struct ib_study_run *run, const char *name)
 {
 	ib_auto_free char *path = ib_asprintf("tests/data/clients/%s", name);
-	ib_auto_buf struct ib_buf b = IB_BUF(IB_CLIENT_MAX);
+	ib_auto_buf struct ib_buf b = IB_BUF(IB_SLURP_MAX);
 	struct ib_err err = {0};
 
 	if (ib_read_file(AT_FDCWD, ib_src(path), &b, &err) < 0 || ib_client_read(b.data, b.len, name, &run->results, &err) < 0)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Sources and drains over descriptors and memory. */
-#include "store/source.h"
+#include "base/source.h"
 
 #include <string.h>
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Where the bytes of a packet come from, and where they go: a callback each, so that files, pipes and memory are alike. */
-#ifndef IB_STORE_SOURCE_H
-#define IB_STORE_SOURCE_H
+/* Where bytes come from, and where they go: a callback each, so that files, pipes and memory are alike. */
+#ifndef IB_BASE_SOURCE_H
+#define IB_BASE_SOURCE_H
 
 #include <stddef.h>
 

@@ -1,0 +1,14 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The clients of the table in client.c, and what their readers share. */
+#ifndef IB_CLIENTS_CLIENTS_H
+#define IB_CLIENTS_CLIENTS_H
+
+#include "clients/client.h"
+
+extern const struct ib_client ib_client_requests, ib_client_vllm_bench;
+
+#define IB_SLURP_MAX (16u << 20)
+/* Reads everything into b (within b->max, else IB_E_LIMIT): for readers of small files that need all bytes at once. */
+IB_MUST int ib_client_slurp(const struct ib_source *in, const char *name, struct ib_buf *b, struct ib_err *err);
+
+#endif

@@ -1,0 +1,238 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From records to the numbers that a client states: summaries meet their records, then each claim is derived as its client computes it. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/auto.h"
+#include "clients/client.h"
+
+#define SERIES_MAX 24 /* formulas of one result whose samples are kept while its claims are derived */
+
+/* --- joining --- */
+
+static size_t dir_len(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+
+	return slash ? (size_t)(slash - path) : 0;
+}
+
+static bool beside(const struct ib_result *a, const struct ib_result *b)
+{
+	size_t n = dir_len(a->file);
+
+	return a->client == b->client && n == dir_len(b->file) && strncmp(a->file, b->file, n) == 0;
+}
+
+/* Index of the records of a summary: the only ones in its directory, or those that its client says are the same run's. all->n: none, or more than one. */
+static size_t records_of(const struct ib_results *all, const struct ib_result *summary, size_t *ret_beside)
+{
+	size_t found = all->n, same = 0;
+
+	*ret_beside = 0;
+	for (size_t i = 0; i < all->n; i++) {
+		const struct ib_result *r = &all->v[i];
+
+		if (r->part != IB_PART_RECORDS || !beside(summary, r))
+			continue;
+		++*ret_beside;
+		if (summary->client->same && !summary->client->same(summary, r))
+			continue;
+		same++;
+		found = i;
+	}
+	return same == 1 ? found : all->n;
+}
+
+/* --- deriving --- */
+
+struct samples {
+	const struct ib_formula *formula;
+	struct ib_series series;
+};
+
+static struct ib_series *series_of(const struct ib_formula *f, const struct ib_columns *c, struct samples *cache)
+{
+	struct samples *s = cache;
+
+	while (s->formula && s->formula != f && s < cache + SERIES_MAX - 1)
+		s++;
+	if (s->formula == f)
+		return &s->series;
+	ib_series_clear(&s->series);
+	s->formula = f;
+	f->series(c, &s->series);
+	return &s->series;
+}
+
+/* As clients compute it: percentiles of any number of samples, a deviation of a single one is 0. */
+static struct ib_stat of_series(struct ib_series *s, const struct ib_claim *c)
+{
+	struct ib_stat st = ib_series_mean(s);
+
+	if (s->state != IB_STAT_VALUE)
+		return st;
+	switch (c->measure) {
+	case IB_MEASURE_STD:
+		return s->n == 1 ? ib_stat_value(0, 1) : ib_series_std(s);
+	case IB_MEASURE_STD_SAMPLE:
+		st = ib_series_std(s);
+		st.value *= sqrt((double)s->n / ((double)s->n - 1));
+		return st;
+	case IB_MEASURE_MIN:
+	case IB_MEASURE_MAX:
+	case IB_MEASURE_PERCENTILE:
+		ib_series_sort(s);
+		st = ib_stat_value(c->measure == IB_MEASURE_MIN   ? s->v[0]
+				   : c->measure == IB_MEASURE_MAX ? s->v[s->n - 1]
+								  : ib_percentile(s->v, s->n, c->p, c->rule),
+				   s->n);
+		st.rule = c->rule;
+		return st;
+	case IB_MEASURE_SUM:
+		st.value *= (double)s->n;
+		return st;
+	case IB_MEASURE_COUNT:
+		return ib_stat_value((double)s->n, s->n);
+	default:
+		return st;
+	}
+}
+
+static void derive_claim(struct ib_result *r, const struct ib_result *records, struct ib_claim *c, struct samples *cache)
+{
+	const struct ib_measured m = {&records->columns, r->duration_s};
+
+	if (records->partial)
+		c->derived = ib_stat_not_recorded("the file does not hold all records of the run");
+	else if (c->measure == IB_MEASURE_SCALAR && c->formula->scalar)
+		c->derived = c->formula->scalar(&m);
+	else if (c->measure != IB_MEASURE_SCALAR && c->formula->series)
+		c->derived = of_series(series_of(c->formula, &records->columns, cache), c);
+	else
+		c->derived = ib_stat_not_recorded(c->formula->definition);
+	c->derived.value *= c->scale;
+	c->status = ib_claim_compare(c->claimed, c->derived, c->tolerance);
+	if (c->status == IB_CLAIM_NOT_DERIVABLE && !c->why)
+		c->why = ib_strdup(c->derived.why);
+}
+
+static void derive_from(struct ib_result *r, const struct ib_result *records)
+{
+	struct samples cache[SERIES_MAX] = {0};
+
+	for (size_t i = 0; i < r->n_claims; i++)
+		if (r->claims[i].measure != IB_MEASURE_GIVEN)
+			derive_claim(r, records, &r->claims[i], cache);
+	for (size_t i = 0; i < SERIES_MAX; i++)
+		ib_series_clear(&cache[i].series);
+}
+
+static void excuse(struct ib_result *r, const char *why)
+{
+	for (size_t i = 0; i < r->n_claims; i++) {
+		if (r->claims[i].status != IB_CLAIM_NOT_DERIVABLE)
+			continue;
+		free(r->claims[i].why);
+		r->claims[i].why = ib_strdup(why);
+	}
+}
+
+/* --- the records' place --- */
+
+static void take_count(int64_t *to, int64_t from)
+{
+	if (from >= 0)
+		*to = from;
+}
+
+static void take_counts(struct ib_requests *to, const struct ib_requests *from)
+{
+	take_count(&to->attempted, from->attempted);
+	take_count(&to->succeeded, from->succeeded);
+	take_count(&to->failed, from->failed);
+	take_count(&to->timed_out, from->timed_out);
+	take_count(&to->incomplete, from->incomplete);
+	take_count(&to->without_output, from->without_output);
+	take_count(&to->short_output, from->short_output);
+	if (to->asked < 0)
+		to->asked = from->asked;
+}
+
+/* What the records prove takes the place of what the summary counted: its own counts are claims already. */
+static void take_records(struct ib_result *r, struct ib_result *records)
+{
+	r->columns = records->columns;
+	records->columns = (struct ib_columns){0};
+	take_counts(&r->requests, &records->requests);
+	take_count(&r->input_tokens, records->input_tokens);
+	take_count(&r->output_tokens, records->output_tokens);
+	r->ttft = records->ttft;
+	r->tpot = records->tpot;
+	r->itl = records->itl;
+	r->e2e = records->e2e;
+	r->epoch = records->epoch;
+	r->zone_unknown = r->zone_unknown && isnan(records->began_at);
+	r->began_at = isnan(records->began_at) ? r->began_at : records->began_at;
+	r->ended_at = isnan(records->ended_at) ? r->ended_at : records->ended_at;
+	r->literals += records->literals;
+	r->foreign_lines += records->foreign_lines;
+	r->bom = r->bom || records->bom;
+	if (!r->partial)
+		r->partial = ib_steal(&records->partial);
+	if (!r->cut)
+		r->cut = ib_steal(&records->cut);
+	if (!r->synthetic)
+		r->synthetic = ib_steal(&records->synthetic);
+	if (!r->client_version)
+		r->client_version = ib_steal(&records->client_version);
+	for (size_t k = 0; k < IB_SETTINGS; k++)
+		ib_setting_put(&r->settings, (enum ib_setting_key)k, records->settings.v[k], records->settings.from[k]);
+	for (size_t i = 0; i < records->n_hints; i++) {
+		const struct ib_hint *h = &records->hints[i];
+
+		ib_result_hint(r, h->check, h->key, h->expected, h->found, "%s", h->message);
+	}
+	for (size_t i = 0; i < records->missing.n; i++)
+		ib_strv_add(&r->missing, records->missing.v[i]);
+}
+
+/* Each file of records goes into the first summary that is theirs and no part of another; then it has no result of its own. */
+static void place_records(struct ib_results *all, const size_t *records)
+{
+	ib_auto_free bool *gone = ib_alloc(all->n + 1);
+	size_t kept = 0;
+
+	for (size_t pass = 0; pass < 2; pass++)
+		for (size_t i = 0; i < all->n; i++)
+			if (records[i] < all->n && !gone[records[i]] && all->v[i].within == (pass == 1)) {
+				take_records(&all->v[i], &all->v[records[i]]);
+				gone[records[i]] = true;
+			}
+	for (size_t i = 0; i < all->n; i++) {
+		if (gone[i])
+			ib_result_clear(&all->v[i]);
+		else
+			all->v[kept++] = all->v[i];
+	}
+	all->n = kept;
+}
+
+void ib_results_derive(struct ib_results *all)
+{
+	ib_auto_free size_t *records = ib_alloc((all->n + 1) * sizeof(*records));
+
+	for (size_t i = 0; i < all->n; i++) {
+		struct ib_result *r = &all->v[i];
+		size_t beside_n = 0;
+
+		records[i] = r->part == IB_PART_SUMMARY ? records_of(all, r, &beside_n) : all->n;
+		derive_from(r, records[i] < all->n ? &all->v[records[i]] : r);
+		if (records[i] < all->n)
+			r->records_file = ib_strdup(all->v[records[i]].file);
+		else if (r->part == IB_PART_SUMMARY)
+			excuse(r, beside_n ? "more than one file of records stands beside it" : "the file of records is not there");
+	}
+	place_records(all, records);
+}
