@@ -16,9 +16,10 @@ const struct ib_client *const ib_clients[] = {
 
 const struct ib_client *ib_client_recognise(const char *data, size_t n)
 {
-	const struct ib_head head = {data, n < IB_HEAD_MAX ? n : IB_HEAD_MAX};
+	size_t mark = n >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* byte order */
+	const struct ib_head head = {data + mark, (n < IB_HEAD_MAX ? n : IB_HEAD_MAX) - mark};
 
-	for (size_t i = 0; n && ib_clients[i]; i++)
+	for (size_t i = 0; head.n && ib_clients[i]; i++)
 		if (ib_clients[i]->recognise(&head))
 			return ib_clients[i];
 	return NULL;

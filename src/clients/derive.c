@@ -100,6 +100,16 @@ static struct ib_stat of_series(struct ib_series *s, const struct ib_claim *c)
 	}
 }
 
+/* A deviation may err either way: it is not bounded by records whose times end too early. */
+static bool in_doubt(const struct ib_claim *c)
+{
+	double above = (c->claimed - c->derived.value) / fabs(c->derived.value);
+
+	if (c->measure == IB_MEASURE_STD || c->measure == IB_MEASURE_STD_SAMPLE)
+		above = fabs(above);
+	return c->doubt > 0 && above >= 0 && above <= c->doubt;
+}
+
 static void derive_claim(struct ib_result *r, const struct ib_result *records, struct ib_claim *c, struct samples *cache)
 {
 	const struct ib_measured m = {&records->columns, r->duration_s};
@@ -114,6 +124,10 @@ static void derive_claim(struct ib_result *r, const struct ib_result *records, s
 		c->derived = ib_stat_not_recorded(c->formula->definition);
 	c->derived.value *= c->scale;
 	c->status = ib_claim_compare(c->claimed, c->derived, c->tolerance);
+	if (c->status == IB_CLAIM_DIFFERS && in_doubt(c)) {
+		c->status = IB_CLAIM_NOT_DERIVABLE;
+		c->derived = ib_stat_not_recorded("the records only bound it from below");
+	}
 	if (c->status == IB_CLAIM_NOT_DERIVABLE && !c->why)
 		c->why = ib_strdup(c->derived.why);
 }

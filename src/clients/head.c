@@ -80,3 +80,23 @@ bool ib_head_starts(const struct ib_head *h, const char *key, const char *prefix
 
 	return i < h->n && h->data[i] == '"' && h->n - i - 1 >= len && memcmp(h->data + i + 1, prefix, len) == 0;
 }
+
+/* The head from i on, if an object begins there. */
+static struct ib_head from(const struct ib_head *h, size_t i)
+{
+	if (i >= h->n || h->data[i] != '{')
+		return (struct ib_head){h->data, 0};
+	return (struct ib_head){h->data + i, h->n - i};
+}
+
+struct ib_head ib_head_element(const struct ib_head *h)
+{
+	size_t i = skip_space(h, 0);
+
+	return from(h, i < h->n && h->data[i] == '[' ? skip_space(h, i + 1) : h->n);
+}
+
+struct ib_head ib_head_inside(const struct ib_head *h, const char *key)
+{
+	return from(h, find(h, key));
+}

@@ -17,5 +17,9 @@ struct ib_head {
 bool ib_head_has(const struct ib_head *h, const char *key);
 /* Is the value of the key a string that begins with prefix? */
 bool ib_head_starts(const struct ib_head *h, const char *key, const char *prefix);
+/* The head from the first element of the array that the file is on, or an empty one when the file is no array of objects. */
+struct ib_head ib_head_element(const struct ib_head *h);
+/* The head from the value of the key on, or an empty one when the value is no object: for keys one level down. */
+struct ib_head ib_head_inside(const struct ib_head *h, const char *key);
 
 #endif

@@ -58,6 +58,8 @@ struct ib_claim {
 	struct ib_stat derived; /* in the client's unit; not recorded until ib_results_derive() */
 	enum ib_claim_status status;
 	double tolerance; /* relative; 0: must be equal */
+	double doubt;     /* relative, of a number that the records only bound from below (0: none): above the derived one by more than the tolerance
+			   * and no more than this, it is not derivable, for why */
 	bool headline;    /* one of the numbers that people quote of this client */
 	char *why;        /* or NULL */
 };
