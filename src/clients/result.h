@@ -127,7 +127,7 @@ struct ib_result {
 	size_t index;          /* of the result in its file, from 0 */
 	char *label;           /* which part of a sweep it is, as the client calls it ("stage 1", "streams=4"), or NULL */
 	enum ib_part part;
-	bool within;           /* covers requests that another result of the run covers too (a stage of it): its claims are checked, its counts are not added to sums */
+	bool within;           /* covers requests of another result of the run too (a stage of it): its claims are checked, its counts not added to sums */
 	bool unknown_version;  /* of a version that the reader does not know: nothing of it may pass */
 	char *records_file;    /* of a summary that was joined with its records: where those are */
 	struct ib_requests requests;

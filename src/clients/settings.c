@@ -114,3 +114,11 @@ const struct ib_client *ib_settings_from_argv(const char *const *argv, size_t n,
 	}
 	return NULL;
 }
+
+const struct ib_client *ib_settings_from_log(const char *text, size_t n, struct ib_settings *s)
+{
+	(void)text;
+	(void)n;
+	(void)s;
+	return NULL; /* no client's printed configuration is known yet */
+}

@@ -17,7 +17,8 @@ enum ib_pick_kind {
 	IB_PICK_PRESENT, /* bool: the key is there and not null (false, 0 and "" count as there); the value is read over */
 	IB_PICK_REALS,   /* struct ib_reals: numbers of an array, appended; null is NaN */
 	IB_PICK_TREE,    /* json_t *: the whole value, small (at most 65,536 values in it) */
-	IB_PICK_SCALARS, /* json_t *: path must be "" or end with "/": an object of all members there that no other row takes and that are string, number, boolean or null */
+	/* json_t *: path must be "" or end with "/": an object of all members there that no other row takes and that are string, number, boolean or null */
+	IB_PICK_SCALARS,
 	IB_PICK_EACH,    /* the value is an array or object: each is called for every element, before it; null: not called */
 	IB_PICK_CALL,    /* each is called once, before the value, whatever it is */
 };
@@ -31,8 +32,8 @@ struct ib_pick {
 	int (*each)(struct ib_stream *s, const char *key, void *row, struct ib_err *err);
 };
 
-/* Reads the object that comes next (IB_TOKEN_OBJECT not yet taken). rows of the table end with path NULL; at most 64. missing (may be NULL) gets the paths of the
- * wanted ones that are not there. IB_E_SYNTAX with position and path: a value of another type (NaN and Infinity are numbers); errors of the stream. */
+/* Reads the object that comes next (IB_TOKEN_OBJECT not yet taken). rows of the table end with path NULL; at most 64. missing (may be NULL) gets the
+ * paths of the wanted ones that are not there. IB_E_SYNTAX with position and path: a value of another type (NaN and Infinity are numbers); errors of the stream. */
 IB_MUST int ib_pick(struct ib_stream *s, const struct ib_pick *table, void *row, struct ib_strv *missing, struct ib_err *err);
 /* The same where IB_TOKEN_OBJECT was taken already. */
 IB_MUST int ib_pick_inside(struct ib_stream *s, const struct ib_pick *table, void *row, struct ib_strv *missing, struct ib_err *err);

@@ -9,7 +9,7 @@
 #include "base/auto.h"
 #include "base/str.h"
 #include "run/engine.h"
-#include "run/prometheus.h"
+#include "metrics/prometheus.h"
 
 #define COUNT_LIMIT 9e15 /* whole numbers are exact in a double up to here */
 

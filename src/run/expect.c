@@ -59,6 +59,8 @@ static void sum_results(const struct ib_results *all, struct ib_record *record, 
 	for (size_t i = 0; i < all->n; i++) {
 		const struct ib_result *r = &all->v[i];
 
+		if (r->within)
+			continue;
 		add(&q->attempted, r->requests.attempted);
 		add(&q->succeeded, r->requests.succeeded);
 		add(&q->failed, r->requests.failed);

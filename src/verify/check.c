@@ -11,18 +11,81 @@
 
 extern const struct ib_check ib_check_chain, ib_check_entries, ib_check_first, ib_check_accounts, ib_check_records, ib_check_binding, ib_check_files,
 	ib_check_dirs, ib_check_contracts, ib_check_captures, ib_check_plan, ib_check_seal, ib_check_withheld, ib_check_head, ib_check_torn,
-	ib_check_reread, ib_check_requests, ib_check_claims, ib_check_cache, ib_check_workloads, ib_check_excluded, ib_check_overlap;
+	ib_check_reread;
 
 const struct ib_check *const ib_study_checks[] = {
-	&ib_check_chain,     &ib_check_entries,   &ib_check_first,    &ib_check_accounts,  &ib_check_records,  &ib_check_binding, &ib_check_files, &ib_check_dirs,
-	&ib_check_contracts, &ib_check_captures,  &ib_check_plan,     &ib_check_seal,      &ib_check_withheld, &ib_check_head,    &ib_check_torn,  &ib_check_reread,
-	&ib_check_requests,  &ib_check_claims,    &ib_check_cache,    &ib_check_workloads, &ib_check_excluded, &ib_check_overlap, NULL,
+	&ib_check_chain,     &ib_check_entries,  &ib_check_first, &ib_check_accounts, &ib_check_records,  &ib_check_binding, &ib_check_files,  &ib_check_dirs,
+	&ib_check_contracts, &ib_check_captures, &ib_check_plan,  &ib_check_seal,     &ib_check_withheld, &ib_check_head,    &ib_check_torn,   &ib_check_reread,
+	NULL,
 };
+
+extern const struct ib_check ib_check_requests, ib_check_claims, ib_check_cache, ib_check_workloads, ib_check_excluded, ib_check_overlap;
+
+/* In the order of their numbers. */
+const struct ib_check *const ib_audit_checks[] = {
+	&ib_check_requests,
+	&ib_check_claims,
+	&ib_check_cache,
+	&ib_check_workloads,
+	&ib_check_excluded,
+	&ib_check_overlap,
+	NULL,
+};
+
+void ib_audit_check(const struct ib_audit_view *v, struct ib_findings *f)
+{
+	for (size_t i = 0; ib_audit_checks[i]; i++)
+		ib_audit_checks[i]->audit(ib_audit_checks[i], v, f);
+}
 
 void ib_study_check(const struct ib_study_view *v, struct ib_findings *f)
 {
+	ib_auto_audit struct ib_audit_view audit;
+
 	for (size_t i = 0; ib_study_checks[i]; i++)
 		ib_study_checks[i]->run(ib_study_checks[i], v, f);
+	ib_audit_of_study(v, NULL, &audit);
+	ib_audit_check(&audit, f);
+}
+
+bool ib_check_needs_study(const struct ib_check *c, const struct ib_audit_view *v, struct ib_findings *f)
+{
+	if (!v->study)
+		ib_check_skip(c, f, NULL, "needs what ib-run records in a study: a ledger, records and captures");
+	return !v->study;
+}
+
+bool ib_check_needs_all_runs(const struct ib_check *c, const struct ib_audit_view *v, struct ib_findings *f)
+{
+	if (ib_check_needs_study(c, v, f))
+		return true;
+	if (v->alone)
+		ib_check_skip(c, f, NULL, "needs all runs of the study: verify the study or its packet");
+	return v->alone;
+}
+
+size_t ib_check_hints(const struct ib_check *c, const struct ib_audit_view *v, struct ib_findings *f)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < v->n_runs; i++)
+		for (size_t k = 0; k < v->runs[i].results->n; k++) {
+			const struct ib_result *r = &v->runs[i].results->v[k];
+
+			for (size_t h = 0; h < r->n_hints; h++) {
+				const struct ib_hint *hint = &r->hints[h];
+				struct ib_finding *one;
+
+				if (strcmp(hint->check, c->id) != 0)
+					continue;
+				one = ib_check_fail(c, f, IB_OK, r->file, "%s", hint->message);
+				if (!one->where)
+					one->where = ib_strdup(hint->key);
+				ib_finding_values(one, hint->expected, hint->found);
+				n++;
+			}
+		}
+	return n;
 }
 
 /* Findings of checks stand for classes of evidence: a document of the wrong shape has none of its own. */
@@ -104,9 +167,17 @@ bool ib_run_unread(const struct ib_study_view *v, const struct ib_study_run *run
 	return run->has_record && run->record.requests.client && !run->results.n && !v->no_clients && ib_run_has_output(v, run);
 }
 
-void ib_check_unread(const struct ib_check *c, const struct ib_study_view *v, struct ib_findings *f)
+void ib_check_unread(const struct ib_check *c, const struct ib_audit_view *v, struct ib_findings *f)
 {
-	for (size_t i = 0; i < v->n_ledger_runs; i++)
-		if (ib_run_unread(v, &v->runs[i]))
-			ib_check_skip(c, f, v->runs[i].doc.path, "the client's result was not re-read: too large, withheld or of an unknown version");
+	for (size_t i = 0; i < v->n_runs; i++) {
+		const struct ib_audit_run *run = &v->runs[i];
+
+		if (run->run && ib_run_unread(v->study, run->run))
+			ib_check_skip(c, f, run->run->doc.path, "the client's result was not re-read: withheld, torn or of an unknown version");
+		for (size_t k = 0; k < run->torn.n; k++)
+			ib_check_skip(c, f, run->name, run->torn.v[k]);
+		for (size_t k = 0; k < run->results->n; k++)
+			if (run->results->v[k].unknown_version)
+				ib_check_skip(c, f, run->results->v[k].file, "of a version of its client that is not known here: nothing of it can be judged");
+	}
 }

@@ -1,20 +1,32 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One check over a study: a const struct in its own file, pointed to by one table (check.c). See docs/adding-a-check.md. */
+/* One check: a const struct in its own file, pointed to by one table (check.c). Those over a study's structure look at the study, the audit's at the audit
+ * view, which a folder of loose files has too. See docs/adding-a-check.md. */
 #ifndef IB_VERIFY_CHECK_H
 #define IB_VERIFY_CHECK_H
 
+#include "verify/audit.h"
 #include "verify/study.h"
 
 struct ib_check {
 	const char *id;    /* for ever: S01 … the study's structure, A01 … the audit */
 	enum ib_level_of level;
 	const char *title; /* what holds when it passes, in a few words */
-	/* Adds at least one finding: fail for each fault, or one pass, or not_checkable with the reason. */
+	/* One of the two. Adds at least one finding: fail for each fault, or one pass, or not_checkable with the reason. */
 	void (*run)(const struct ib_check *self, const struct ib_study_view *v, struct ib_findings *f);
+	void (*audit)(const struct ib_check *self, const struct ib_audit_view *v, struct ib_findings *f);
 };
 
-/* All checks, ends with NULL. */
+/* All checks, end with NULL: of a study's structure, S00 …; of the audit, A01 …. */
 extern const struct ib_check *const ib_study_checks[];
+extern const struct ib_check *const ib_audit_checks[];
+/* Runs the audit's checks over a view. */
+void ib_audit_check(const struct ib_audit_view *v, struct ib_findings *f);
+/* A check that needs a study says so of anything else, and returns true. */
+bool ib_check_needs_study(const struct ib_check *c, const struct ib_audit_view *v, struct ib_findings *f);
+/* The same for one that needs all runs of a study. */
+bool ib_check_needs_all_runs(const struct ib_check *c, const struct ib_audit_view *v, struct ib_findings *f);
+/* Reports the hints of all results for this check; returns how many. */
+size_t ib_check_hints(const struct ib_check *c, const struct ib_audit_view *v, struct ib_findings *f);
 
 /* A failing finding of a check with its error class; file may be NULL. Returned to set where, expected and found. */
 struct ib_finding *ib_check_fail(const struct ib_check *c, struct ib_findings *f, enum ib_code code, const char *file, const char *fmt, ...)
@@ -31,8 +43,8 @@ void ib_check_pass(const struct ib_check *c, struct ib_findings *f, size_t befor
 bool ib_run_has_output(const struct ib_study_view *v, const struct ib_study_run *run);
 /* Did the run's client leave a result that is not among its results? */
 bool ib_run_unread(const struct ib_study_view *v, const struct ib_study_run *run);
-/* Says so of each such run: what did not read it passes nothing. */
-void ib_check_unread(const struct ib_check *c, const struct ib_study_view *v, struct ib_findings *f);
+/* Says so of each such run, and of files that are torn or of an unknown version: what did not read them passes nothing. */
+void ib_check_unread(const struct ib_check *c, const struct ib_audit_view *v, struct ib_findings *f);
 /* "runs/<id>/<rest>" allocated. */
 char *ib_run_path(const struct ib_study_run *run, const char *rest);
 

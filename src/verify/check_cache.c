@@ -4,7 +4,7 @@
 #include "base/str.h"
 #include "verify/check.h"
 
-static void run(const struct ib_check *self, const struct ib_study_view *v, struct ib_findings *f)
+static void judge(const struct ib_check *self, const struct ib_study_view *v, struct ib_findings *f)
 {
 	size_t before = f->n, confirmed = 0, unconfirmed = 0;
 
@@ -29,4 +29,10 @@ static void run(const struct ib_check *self, const struct ib_study_view *v, stru
 	ib_check_pass(self, f, before);
 }
 
-const struct ib_check ib_check_cache = {.id = "A19", .level = IB_FINDING_W, .title = "the cache conditions are confirmed by counters", .run = run};
+static void run(const struct ib_check *self, const struct ib_audit_view *v, struct ib_findings *f)
+{
+	if (!ib_check_needs_study(self, v, f))
+		judge(self, v->study, f);
+}
+
+const struct ib_check ib_check_cache = {.id = "A19", .level = IB_FINDING_W, .title = "the cache conditions are confirmed by counters", .audit = run};

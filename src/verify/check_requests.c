@@ -34,17 +34,23 @@ static void one_result(const struct ib_check *self, const struct ib_result *res,
 	ib_finding_values(ib_check_fail(self, f, IB_OK, res->file, "%" PRId64 " of %" PRId64 " requests are unaccounted for", asked - sum, asked), want, got);
 }
 
-static void run(const struct ib_check *self, const struct ib_study_view *v, struct ib_findings *f)
+static void run(const struct ib_check *self, const struct ib_audit_view *v, struct ib_findings *f)
 {
 	size_t before = f->n, n = 0;
 
-	for (size_t i = 0; i < v->n_ledger_runs; i++)
-		for (size_t k = 0; k < v->runs[i].results.n; k++, n++)
-			one_result(self, &v->runs[i].results.v[k], v->runs[i].state == IB_STATE_COMPLETED, f);
+	for (size_t i = 0; i < v->n_runs; i++)
+		for (size_t k = 0; k < v->runs[i].results->n; k++) {
+			const struct ib_result *res = &v->runs[i].results->v[k];
+
+			n++;
+			if (!res->unknown_version && !res->any_benchmark)
+				one_result(self, res, ib_audit_whole(&v->runs[i]), f);
+		}
+	ib_check_hints(self, v, f);
 	ib_check_unread(self, v, f);
 	if (!n && f->n == before)
 		ib_check_skip(self, f, NULL, "no run holds a result of a known client");
 	ib_check_pass(self, f, before);
 }
 
-const struct ib_check ib_check_requests = {.id = "A07", .level = IB_FINDING_E, .title = "every request is accounted for", .run = run};
+const struct ib_check ib_check_requests = {.id = "A07", .level = IB_FINDING_E, .title = "every request is accounted for", .audit = run};

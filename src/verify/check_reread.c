@@ -26,6 +26,8 @@ static struct sums sum_up(const struct ib_results *all)
 	for (size_t i = 0; i < all->n; i++) {
 		const struct ib_result *r = &all->v[i];
 
+		if (r->within)
+			continue;
 		add(&s.attempted, r->requests.attempted);
 		add(&s.succeeded, r->requests.succeeded);
 		add(&s.failed, r->requests.failed);

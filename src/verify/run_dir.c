@@ -60,13 +60,18 @@ static const struct ib_check vouched = {.id = "S05", .level = IB_FINDING_E, .tit
 
 static void check(const struct ib_study_view *v, const char *id, struct ib_findings *f)
 {
-	static const char *const wanted[] = {"S01", "S05", "S06", "S14", "S07", "S16", "A07", "A10", "A19"};
+	static const char *const wanted[] = {"S01", "S05", "S06", "S14", "S07", "S16"};
 	const struct ib_study_run *run = ib_study_find_run(v, id);
+	ib_auto_audit struct ib_audit_view audit = {0};
 
 	for (size_t i = 0; ib_study_checks[i]; i++)
 		for (size_t k = 0; k < IB_LEN(wanted); k++)
 			if (strcmp(ib_study_checks[i]->id, wanted[k]) == 0 && (v->has_ledger || k > 3))
 				ib_study_checks[i]->run(ib_study_checks[i], v, f);
+	if (run) {
+		ib_audit_of_study(v, run, &audit);
+		ib_audit_check(&audit, f);
+	}
 	if (run && run->has_record && strcmp(run->record.run_id, id) != 0)
 		ib_finding_values(ib_check_fail(&vouched, f, IB_E_BINDING, run->doc.path, "the record is of another run than its directory is named for"), id,
 				  run->record.run_id);

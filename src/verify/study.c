@@ -15,6 +15,9 @@
 #define HELD_MAX (256u << 20)
 #define PROBLEMS_MAX 1000
 #define CONTRACTS_MAX 1000
+#define CONTEXT_MAX (1u << 20)
+#define METRICS_BEFORE "endpoint/metrics-before.txt"
+#define METRICS_AFTER "endpoint/metrics-after.txt"
 
 void ib_study_view_init(struct ib_study_view *v)
 {
@@ -77,7 +80,13 @@ const struct ib_record_file *ib_study_listed(const struct ib_study_run *run, con
 	return NULL;
 }
 
-static bool wants_of_run(const struct ib_study_view *v, const char *path)
+/* Files that say how a result came to be. */
+static bool is_context(const char *rest)
+{
+	return strcmp(rest, "command.json") == 0 || strcmp(rest, "stdout.log") == 0 || strcmp(rest, METRICS_BEFORE) == 0 || strcmp(rest, METRICS_AFTER) == 0;
+}
+
+static bool wants_of_run(const struct ib_study_view *v, const char *path, uint64_t size)
 {
 	char id[IB_RUN_ID_MAX];
 	const char *rest = ib_study_split(path, id);
@@ -87,6 +96,8 @@ static bool wants_of_run(const struct ib_study_view *v, const char *path)
 		return false;
 	if (strcmp(rest, "record.json") == 0)
 		return true;
+	if (is_context(rest))
+		return !v->no_clients && size <= CONTEXT_MAX && (v->anchored || ib_study_listed(run, rest));
 	return !v->no_clients && ib_starts(rest, "output/") && (v->anchored || ib_study_listed(run, rest));
 }
 
@@ -94,12 +105,11 @@ static bool wants(void *arg, const char *path, uint64_t size)
 {
 	const struct ib_study_view *v = arg;
 
-	(void)size;
 	if (strcmp(path, "ledger.jsonl") == 0 || strcmp(path, "withheld.json") == 0)
 		return true;
 	if (ib_ends(path, ".json") && (ib_starts(path, "contracts/") || ib_starts(path, "captures/")))
 		return true;
-	return wants_of_run(v, path);
+	return wants_of_run(v, path, size);
 }
 
 /* Parses into doc, whose digest the caller has compared. */
@@ -218,6 +228,42 @@ static void take_output(struct ib_study_view *v, struct ib_study_run *run, const
 	ib_results_clear(&got);
 }
 
+static void take_command(struct ib_study_run *run, const char *path, const char *data, uint64_t size)
+{
+	ib_auto_json json_t *doc = NULL;
+	const json_t *argv;
+	const char **words;
+	size_t n;
+
+	if (ib_json_load(data, size, path, &doc, NULL) < 0)
+		return;
+	argv = json_object_get(doc, "argv");
+	n = json_array_size(argv);
+	words = ib_alloc((n + 1) * sizeof(*words));
+	for (size_t i = 0; i < n; i++) {
+		const char *word = json_string_value(json_array_get(argv, i));
+
+		words[i] = word ? word : "";
+	}
+	run->context.client = ib_settings_from_argv(words, n, &run->context.settings);
+	if (run->context.client)
+		run->context.command_file = ib_strdup(path);
+	free(words);
+}
+
+static void take_context(const struct ib_study_view *v, struct ib_study_run *run, const char *path, const char *rest, const char *sha256, const char *data,
+			 uint64_t size)
+{
+	const struct ib_record_file *listed = ib_study_listed(run, rest);
+
+	if (!v->anchored && (!listed || strcmp(listed->sha256, sha256) != 0))
+		return;
+	if (strcmp(rest, "command.json") == 0)
+		take_command(run, path, data, size);
+	else
+		ib_context_take(&run->context, path, data, size, strcmp(rest, METRICS_BEFORE) == 0 ? 1 : strcmp(rest, METRICS_AFTER) == 0 ? 2 : 0);
+}
+
 static void take_of_run(struct ib_study_view *v, const char *path, const char *sha256, const char *data, uint64_t size)
 {
 	char id[IB_RUN_ID_MAX];
@@ -228,6 +274,8 @@ static void take_of_run(struct ib_study_view *v, const char *path, const char *s
 		return;
 	if (strcmp(rest, "record.json") == 0 && !run->doc.path)
 		take_record(v, run, path, sha256, data, size);
+	else if (data && is_context(rest))
+		take_context(v, run, path, rest, sha256, data, size);
 	else if (data)
 		take_output(v, run, path, rest, sha256, data, size);
 	else if (ib_starts(rest, "output/"))

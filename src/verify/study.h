@@ -11,6 +11,7 @@
 #include "model/entry.h"
 #include "model/finding.h"
 #include "model/record.h"
+#include "verify/context.h"
 #include "verify/evidence.h"
 
 struct ib_study_file {
@@ -49,6 +50,7 @@ struct ib_study_run {
 	bool adopted;                /* no end entry, state is that of a valid record */
 	struct ib_results results;   /* what its client wrote, re-read; n 0: nothing recognised */
 	size_t unread;               /* files below output/ that were too large to be looked at */
+	struct ib_context context;   /* its command line, printed configuration and pages of metrics */
 	struct ib_strv torn_results; /* result files that a client recognised and could not read: "path: why" */
 };
 

@@ -9,7 +9,7 @@
 #include "base/auto.h"
 #include "base/str.h"
 #include "run/cache.h"
-#include "run/prometheus.h"
+#include "metrics/prometheus.h"
 
 /* vLLM's metrics with these counts. */
 static char *vllm(int queries, int hits, int output)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Prometheus' text format, read line by line. */
-#include "run/prometheus.h"
+#include "metrics/prometheus.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The few things needed of Prometheus' text format: sums over the samples of one name. */
-#ifndef IB_RUN_PROMETHEUS_H
-#define IB_RUN_PROMETHEUS_H
+#ifndef IB_METRICS_PROMETHEUS_H
+#define IB_METRICS_PROMETHEUS_H
 
 #include <stdbool.h>
 

@@ -1,0 +1,204 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Command lines, printed configurations and pages of metrics beside a result. */
+#include "verify/context.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/auto.h"
+#include "base/str.h"
+#include "metrics/prometheus.h"
+
+struct family {
+	enum ib_counter which;
+	const char *name;
+	const char *label, *value; /* of the samples to add, or NULL: all */
+};
+
+struct engine {
+	const char *name, *prefix;
+	const struct family *families;
+};
+
+static const struct family vllm[] = {
+	{IB_COUNTER_PROMPT_TOKENS, "vllm:prompt_tokens_total", NULL, NULL},
+	{IB_COUNTER_OUTPUT_TOKENS, "vllm:generation_tokens_total", NULL, NULL},
+	{IB_COUNTER_CACHE_QUERIES, "vllm:prefix_cache_queries_total", NULL, NULL},
+	{IB_COUNTER_CACHE_HITS, "vllm:prefix_cache_hits_total", NULL, NULL},
+	{IB_COUNTER_DONE_STOP, "vllm:request_success_total", "finished_reason", "stop"},
+	{IB_COUNTER_DONE_LENGTH, "vllm:request_success_total", "finished_reason", "length"},
+	{IB_COUNTER_DONE_ABORT, "vllm:request_success_total", "finished_reason", "abort"},
+	{IB_COUNTER_DONE_ERROR, "vllm:request_success_total", "finished_reason", "error"},
+	{IB_COUNTER_PREEMPTIONS, "vllm:num_preemptions_total", NULL, NULL},
+	{IB_COUNTER_RUNNING, "vllm:num_requests_running", NULL, NULL},
+	{IB_COUNTER_WAITING, "vllm:num_requests_waiting", NULL, NULL},
+	{IB_COUNTER_STARTED_AT, "process_start_time_seconds", NULL, NULL},
+	{IB_COUNTERS, NULL, NULL, NULL},
+};
+
+static const struct family sglang[] = {
+	{IB_COUNTER_PROMPT_TOKENS, "sglang:prompt_tokens_total", NULL, NULL},
+	{IB_COUNTER_OUTPUT_TOKENS, "sglang:generation_tokens_total", NULL, NULL},
+	{IB_COUNTER_CACHE_HITS, "sglang:cached_tokens_total", NULL, NULL},
+	{IB_COUNTER_RUNNING, "sglang:num_running_reqs", NULL, NULL},
+	{IB_COUNTER_WAITING, "sglang:num_queue_reqs", NULL, NULL},
+	{IB_COUNTERS, NULL, NULL, NULL},
+};
+
+static const struct family llamacpp[] = {
+	{IB_COUNTER_PROMPT_TOKENS, "llamacpp:prompt_tokens_total", NULL, NULL},
+	{IB_COUNTER_OUTPUT_TOKENS, "llamacpp:tokens_predicted_total", NULL, NULL},
+	{IB_COUNTER_CACHE_HITS, "llamacpp:prompt_tokens_cached_total", NULL, NULL},
+	{IB_COUNTER_RUNNING, "llamacpp:requests_processing", NULL, NULL},
+	{IB_COUNTER_WAITING, "llamacpp:requests_deferred", NULL, NULL},
+	{IB_COUNTERS, NULL, NULL, NULL},
+};
+
+static const struct engine engines[] = {{"vllm", "\nvllm:", vllm}, {"sglang", "\nsglang:", sglang}, {"llamacpp", "\nllamacpp:", llamacpp}};
+
+struct wanted {
+	const char *value;
+	double sum;
+};
+
+static void add_wanted(void *arg, const char *value, double sample)
+{
+	struct wanted *w = arg;
+
+	if (strcmp(value, w->value) == 0)
+		w->sum = isnan(w->sum) ? sample : w->sum + sample;
+}
+
+static double family_sum(const char *text, const struct family *f)
+{
+	struct wanted w = {f->value, NAN};
+
+	if (!f->label)
+		return ib_prometheus_sum(text, f->name);
+	ib_prometheus_each(text, f->name, f->label, add_wanted, &w);
+	return w.sum;
+}
+
+bool ib_counters_read(const char *text, const char *file, struct ib_counters *ret)
+{
+	for (size_t i = 0; i < IB_LEN(engines); i++) {
+		if (!strstr(text, engines[i].prefix) && !ib_starts(text, engines[i].prefix + 1))
+			continue;
+		*ret = (struct ib_counters){.file = ib_strdup(file), .engine = engines[i].name};
+		for (size_t k = 0; k < IB_COUNTERS; k++)
+			ret->v[k] = NAN;
+		for (const struct family *f = engines[i].families; f->name; f++)
+			ret->v[f->which] = family_sum(text, f);
+		return true;
+	}
+	return false;
+}
+
+void ib_counters_clear(struct ib_counters *c)
+{
+	free(c->file);
+	*c = (struct ib_counters){0};
+}
+
+void ib_context_clear(struct ib_context *c)
+{
+	ib_settings_clear(&c->settings);
+	ib_counters_clear(&c->before);
+	ib_counters_clear(&c->after);
+	free(c->command_file);
+	free(c->log_file);
+	free(c->counters_problem);
+	*c = (struct ib_context){0};
+}
+
+double ib_counter_delta(const struct ib_context *c, enum ib_counter which)
+{
+	if (!c->before.file || !c->after.file || c->counters_problem)
+		return NAN;
+	return c->after.v[which] - c->before.v[which];
+}
+
+const char *ib_counter_name(enum ib_counter which)
+{
+	static const char *const names[IB_COUNTERS] = {
+		[IB_COUNTER_PROMPT_TOKENS] = "prompt_tokens", [IB_COUNTER_OUTPUT_TOKENS] = "output_tokens",
+		[IB_COUNTER_CACHE_QUERIES] = "cache_queries", [IB_COUNTER_CACHE_HITS] = "cache_hits",
+		[IB_COUNTER_DONE_STOP] = "finished_stop",     [IB_COUNTER_DONE_LENGTH] = "finished_length",
+		[IB_COUNTER_DONE_ABORT] = "finished_abort",   [IB_COUNTER_DONE_ERROR] = "finished_error",
+		[IB_COUNTER_PREEMPTIONS] = "preemptions",     [IB_COUNTER_RUNNING] = "running",
+		[IB_COUNTER_WAITING] = "waiting",             [IB_COUNTER_STARTED_AT] = "server_started_at",
+	};
+
+	return names[which];
+}
+
+/* Does a hold a counter that is smaller than b's? Gauges do not count. */
+static bool smaller(const struct ib_counters *a, const struct ib_counters *b)
+{
+	for (int k = 0; k <= IB_COUNTER_PREEMPTIONS; k++)
+		if (a->v[k] < b->v[k])
+			return true;
+	return false;
+}
+
+static void take_page(struct ib_context *c, struct ib_counters *page, int which)
+{
+	struct ib_counters *free_place = !c->before.file ? &c->before : !c->after.file ? &c->after : NULL;
+
+	if (which)
+		free_place = which == 1 ? &c->before : &c->after;
+	if (!free_place || free_place->file) {
+		if (!c->counters_problem)
+			c->counters_problem = ib_asprintf("more pages of metrics than one before and one after: '%s'", page->file);
+		ib_counters_clear(page);
+		return;
+	}
+	*free_place = *page;
+	if (which || !c->before.file || !c->after.file)
+		return;
+	if (smaller(&c->after, &c->before)) {
+		struct ib_counters swap = c->before;
+
+		c->before = c->after;
+		c->after = swap;
+	}
+	if (smaller(&c->after, &c->before) && !c->counters_problem)
+		c->counters_problem = ib_strdup("which page of metrics is the earlier one cannot be told: some counters grow from one to the other, some shrink");
+}
+
+void ib_context_take(struct ib_context *c, const char *file, const char *text, size_t n, int which)
+{
+	struct ib_counters page;
+	const struct ib_client *client;
+
+	if (ib_counters_read(text, file, &page)) {
+		take_page(c, &page, which);
+		return;
+	}
+	client = ib_settings_from_log(text, n, &c->settings);
+	if (client && !c->log_file)
+		c->log_file = ib_strdup(file);
+	if (client && !c->client)
+		c->client = client;
+}
+
+void ib_context_inherit(struct ib_context *c, const struct ib_context *outer)
+{
+	for (size_t k = 0; k < IB_SETTINGS; k++)
+		ib_setting_put(&c->settings, (enum ib_setting_key)k, outer->settings.v[k], outer->settings.from[k]);
+	if (!c->client)
+		c->client = outer->client;
+	if (!c->command_file)
+		c->command_file = ib_strdup(outer->command_file);
+	if (!c->log_file)
+		c->log_file = ib_strdup(outer->log_file);
+	if (c->before.file || c->after.file || !outer->before.file)
+		return;
+	c->before = outer->before;
+	c->after = outer->after;
+	c->before.file = ib_strdup(outer->before.file);
+	c->after.file = ib_strdup(outer->after.file);
+	if (!c->counters_problem)
+		c->counters_problem = ib_strdup(outer->counters_problem);
+}
