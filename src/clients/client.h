@@ -30,6 +30,8 @@ struct ib_client {
 	 * of paths; and its flags. NULL: unknown. */
 	const char *const *command;
 	const struct ib_client_flag *flags; /* ends with name NULL */
+	/* May be NULL: never. With these settings, does every request ask for exactly IB_SET_OUTPUT_LEN tokens and no fewer? */
+	bool (*fixed_output)(const struct ib_settings *s);
 };
 
 extern const struct ib_client *const ib_clients[]; /* ends with NULL */

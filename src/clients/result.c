@@ -183,7 +183,7 @@ static int64_t rows(const struct ib_columns *c, enum ib_outcome o)
 	return n;
 }
 
-static int64_t count_short(const struct ib_columns *c)
+int64_t ib_columns_short(const struct ib_columns *c)
 {
 	int64_t n = 0;
 
@@ -209,7 +209,7 @@ void ib_result_count(struct ib_result *r)
 		r->requests.succeeded = rows(c, IB_OUTCOME_SUCCEEDED);
 		r->requests.failed = rows(c, IB_OUTCOME_FAILED);
 	}
-	r->requests.short_output = count_short(c);
+	r->requests.short_output = ib_columns_short(c);
 	r->input_tokens = whole(ib_sum_input_tokens.scalar(&m));
 	r->output_tokens = whole(ib_sum_output_tokens.scalar(&m));
 }

@@ -22,7 +22,7 @@ struct ib_requests {
 	int64_t timed_out;
 	int64_t incomplete;     /* cut off by the end of the run */
 	int64_t without_output; /* no error recorded, yet no output token; counted as failed */
-	int64_t short_output;   /* succeeded with fewer output tokens than asked */
+	int64_t short_output;   /* succeeded with fewer output tokens than asked; an early stop is one, too */
 };
 
 enum ib_claim_status {
@@ -200,7 +200,12 @@ const char *ib_setting_name(enum ib_setting_key key); /* "output_len" */
 const struct ib_client *ib_settings_from_argv(const char *const *argv, size_t n, struct ib_settings *s);
 const struct ib_client *ib_settings_from_log(const char *text, size_t n, struct ib_settings *s);
 void ib_settings_clear(struct ib_settings *s);
+/* --- apply.c: fills what the file itself does not say from what stands around it: settings, requests asked for, cap, rate, output lengths asked for and
+ * with them requests.short_output. Before ib_results_derive(). --- */
+void ib_results_apply(struct ib_results *r, const struct ib_settings *around);
 
+/* Counts succeeded rows with fewer output tokens than columns.output_asked, or IB_NOT_IN_FILE. */
+int64_t ib_columns_short(const struct ib_columns *c);
 /* Counts per outcome from the columns, into r->requests, input_tokens and output_tokens. Needs columns.outcome. */
 void ib_result_count(struct ib_result *r);
 /* Percentile p of formula f over the result's columns, in the formula's unit, by rule linear. */

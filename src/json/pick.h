@@ -33,7 +33,8 @@ struct ib_pick {
 };
 
 /* Reads the object that comes next (IB_TOKEN_OBJECT not yet taken). rows of the table end with path NULL; at most 64. missing (may be NULL) gets the
- * paths of the wanted ones that are not there. IB_E_SYNTAX with position and path: a value of another type (NaN and Infinity are numbers); errors of the stream. */
+ * paths of the wanted ones that are not there. IB_E_SYNTAX with position and path: a value of another type (NaN and Infinity are numbers); errors of
+ * the stream. */
 IB_MUST int ib_pick(struct ib_stream *s, const struct ib_pick *table, void *row, struct ib_strv *missing, struct ib_err *err);
 /* The same where IB_TOKEN_OBJECT was taken already. */
 IB_MUST int ib_pick_inside(struct ib_stream *s, const struct ib_pick *table, void *row, struct ib_strv *missing, struct ib_err *err);

@@ -314,6 +314,7 @@ void ib_study_view_end(struct ib_study_view *v)
 		set_state(&v->runs[i]);
 	for (size_t i = 0; i < v->n_runs; i++) {
 		drop_foreign_results(v, &v->runs[i]);
+		ib_results_apply(&v->runs[i].results, &v->runs[i].context.settings);
 		ib_results_derive(&v->runs[i].results);
 	}
 	v->contract = v->contract_entry ? contract_document(v, &v->contract_entry->e) : NULL;
