@@ -11,7 +11,7 @@ struct ib_head; /* clients/head.h: the first bytes of a file, with the top-level
 
 /* A flag of the client's command line, or a key of its configuration as printed: what it sets. */
 struct ib_client_flag {
-	const char *name; /* "--random-output-len", or "random_output_len" in a Namespace(…) line */
+	const char *name; /* "--random-output-len", which is also "random_output_len" in a Namespace(…) line; "--data/prompt_tokens": within "k=v,k=v" */
 	enum ib_setting_key sets;
 };
 
@@ -26,10 +26,12 @@ struct ib_client {
 	/* May be NULL. Of two results of this client from one directory, one with records (IB_PART_RECORDS) and one with claims (IB_PART_SUMMARY): do they
 	 * belong together? Asked only where there is a choice. */
 	bool (*same)(const struct ib_result *summary, const struct ib_result *records);
-	/* Its command line: words that one of its commands must hold, in order, NULL-terminated ("vllm", "bench", "serve"), matched against the last parts
-	 * of paths; and its flags. NULL: unknown. */
+	/* Its command line: words that one of its commands must hold, in order, NULL-terminated ("vllm|vllm-rs", "bench", "serve"), matched against the last
+	 * parts of paths; another way to call it follows behind "". NULL: unknown. */
 	const char *const *command;
-	const struct ib_client_flag *flags; /* ends with name NULL */
+	/* Ends with name NULL; the first that sets a key wins. A printed configuration is that of the client whose table knows most of its names: a name
+	 * without dashes that sets IB_SET_NOTHING may mark it ("bench_type"). NULL: unknown. */
+	const struct ib_client_flag *flags;
 	/* May be NULL: never. With these settings, does every request ask for exactly IB_SET_OUTPUT_LEN tokens and no fewer? */
 	bool (*fixed_output)(const struct ib_settings *s);
 };

@@ -199,6 +199,8 @@ const char *ib_setting_name(enum ib_setting_key key); /* "output_len" */
 /* What a command line, and what a printed configuration ("Namespace(…)" within a log), set. The client is told from the words; NULL: of no known client. */
 const struct ib_client *ib_settings_from_argv(const char *const *argv, size_t n, struct ib_settings *s);
 const struct ib_client *ib_settings_from_log(const char *text, size_t n, struct ib_settings *s);
+/* The same from text that holds commands, as in a cmd.txt: of the first known client; where its commands disagree, nothing is known. */
+const struct ib_client *ib_settings_from_command(const char *text, size_t n, struct ib_settings *s);
 void ib_settings_clear(struct ib_settings *s);
 /* --- apply.c: fills what the file itself does not say from what stands around it: settings, requests asked for, cap, rate, output lengths asked for and
  * with them requests.short_output. Before ib_results_derive(). --- */

@@ -9,6 +9,7 @@
 #include "clients/head.h"
 #include "clients/lines.h"
 #include "clients/vllm.h"
+#include "clients/vllm_flags.h"
 
 #define SECONDS_MAX 1e12                 /* of any time, either way: arithmetic on them stays finite */
 #define COUNT_MAX ((json_int_t)1 << 53) /* of any total */
@@ -368,4 +369,6 @@ const struct ib_client ib_client_vllm_bench = {
 	.schema_ids = schema_ids,
 	.recognise = recognise,
 	.read = read_file,
+	.command = ib_vllm_serve_command,
+	.flags = ib_vllm_serve_flags,
 };

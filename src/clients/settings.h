@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* What the readers of settings share: a table of flags looked up in a command line or in a printed configuration. */
+#ifndef IB_CLIENTS_SETTINGS_H
+#define IB_CLIENTS_SETTINGS_H
+
+#include "clients/client.h"
+
+#define IB_SETTING_MAX 4096 /* bytes of one value; a longer one is not taken */
+
+/* The text given for a flag, allocated, or NULL: not given. name may end with "/key": the value of key within "key=value,…". many: all words that follow
+ * the flag, joined by a blank. */
+struct ib_given {
+	char *(*find)(const void *arg, const char *name, bool many);
+	const void *arg;
+	const char *from; /* static text, for ib_settings.from */
+};
+
+/* Takes what the client's table names. The first flag of the table that sets a key has it. Lengths of a kind of data set ("random_…") count only when that
+ * is the data set. */
+void ib_settings_apply(const struct ib_client *c, const struct ib_given *given, struct ib_settings *s);
+/* Are two names of a flag the same, dashes and underscores being equal and leading ones not counting? n: bytes of a, b up to its end or "/". */
+bool ib_setting_same_name(const char *a, size_t n, const char *b);
+/* Adds what another command or configuration of the same run says: of settings that disagree none is known. first: there is nothing yet to disagree with. */
+void ib_settings_agree(struct ib_settings *s, struct ib_settings *other, bool first);
+
+#endif

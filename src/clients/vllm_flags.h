@@ -1,0 +1,11 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* The command lines of vLLM's benchmark programs. */
+#ifndef IB_CLIENTS_VLLM_FLAGS_H
+#define IB_CLIENTS_VLLM_FLAGS_H
+
+#include "clients/client.h"
+
+extern const char *const ib_vllm_serve_command[], *const ib_vllm_latency_command[], *const ib_vllm_throughput_command[];
+extern const struct ib_client_flag ib_vllm_serve_flags[], ib_vllm_latency_flags[], ib_vllm_throughput_flags[];
+
+#endif
