@@ -95,28 +95,44 @@ static bool skip_brackets(struct text *t)
 	return false;
 }
 
-/* A word: a number, True, None, inf … A call behind it (PosixPath('x')) makes it nothing that we take. */
+static bool is_word(const char *start, size_t n, const char *word)
+{
+	return n == strlen(word) && memcmp(start, word, n) == 0;
+}
+
+/* What makes a word nothing that we take: a call (PosixPath('x')), bytes (b'x'). False: not closed. */
+static bool skip_rest(struct text *t, bool *ret_any)
+{
+	ib_auto_buf struct ib_buf none = IB_BUF(1);
+
+	*ret_any = true;
+	if (t->at < t->end && (*t->at == '\'' || *t->at == '"'))
+		return quoted(t, &none);
+	if (t->at < t->end && (*t->at == '(' || *t->at == '<' || *t->at == '{'))
+		return skip_brackets(t);
+	*ret_any = false;
+	return true;
+}
+
+/* A word: a number, True, None, inf … */
 static bool bare(struct text *t, struct ib_buf *b, bool *ret_known)
 {
 	const char *start = t->at;
+	bool rest;
 	size_t n;
 
-	while (t->at < t->end && (is_name(*t->at) || strchr("+-.", *t->at)) && *t->at)
+	while (t->at < t->end && (is_name(*t->at) || *t->at == '+' || *t->at == '-' || *t->at == '.'))
 		t->at++;
 	n = (size_t)(t->at - start);
-	*ret_known = n && !(n == 4 && memcmp(start, "None", 4) == 0);
-	if (n == 4 && memcmp(start, "True", 4) == 0)
+	if (is_word(start, n, "True"))
 		ib_buf_adds(b, "true");
-	else if (n == 5 && memcmp(start, "False", 5) == 0)
+	else if (is_word(start, n, "False"))
 		ib_buf_adds(b, "false");
-	else if (*ret_known)
+	else
 		ib_buf_add(b, start, n);
-	if (t->at < t->end && strchr("(<{'\"", *t->at) && *t->at) {
-		ib_auto_buf struct ib_buf none = IB_BUF(1);
-
-		*ret_known = false;
-		return *t->at == '\'' || *t->at == '"' ? quoted(t, &none) : skip_brackets(t);
-	}
+	if (!skip_rest(t, &rest))
+		return false;
+	*ret_known = !rest && !is_word(start, n, "None");
 	return n > 0;
 }
 

@@ -371,4 +371,5 @@ const struct ib_client ib_client_vllm_bench = {
 	.read = read_file,
 	.command = ib_vllm_serve_command,
 	.flags = ib_vllm_serve_flags,
+	.fixed_output = ib_vllm_fixed_output,
 };

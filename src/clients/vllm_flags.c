@@ -2,6 +2,10 @@
 /* What the flags of "vllm bench serve" (Python and Rust), "… latency" and "… throughput" set. */
 #include "clients/vllm_flags.h"
 
+#include <math.h>
+
+#include "base/str.h"
+
 const char *const ib_vllm_serve_command[] = {
 	"vllm|vllm-rs|vllm.entrypoints.cli.main", "bench", "serve", "", "benchmark_serving.py", NULL,
 };
@@ -85,3 +89,8 @@ const struct ib_client_flag ib_vllm_throughput_flags[] = {
 	{"async_engine", IB_SET_NOTHING},
 	{NULL, IB_SET_NOTHING},
 };
+
+bool ib_vllm_fixed_output(const struct ib_settings *s)
+{
+	return ib_streq(s->v[IB_SET_DATASET], "random") && (!s->v[IB_SET_LENGTH_RANGE] || fabs(ib_setting_number(s, IB_SET_LENGTH_RANGE)) <= 0);
+}

@@ -7,5 +7,7 @@
 
 extern const char *const ib_vllm_serve_command[], *const ib_vllm_latency_command[], *const ib_vllm_throughput_command[];
 extern const struct ib_client_flag ib_vllm_serve_flags[], ib_vllm_latency_flags[], ib_vllm_throughput_flags[];
+/* Random prompts ask for the length given, unless it varies. */
+bool ib_vllm_fixed_output(const struct ib_settings *s);
 
 #endif
