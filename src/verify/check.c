@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/auto.h"
 #include "base/str.h"
 
 extern const struct ib_check ib_check_chain, ib_check_entries, ib_check_first, ib_check_accounts, ib_check_records, ib_check_binding, ib_check_files,
@@ -38,12 +39,28 @@ void ib_audit_check(const struct ib_audit_view *v, struct ib_findings *f)
 		ib_audit_checks[i]->audit(ib_audit_checks[i], v, f);
 }
 
+const struct ib_check *ib_check_find(const char *id)
+{
+	const struct ib_check *const *const tables[] = {ib_study_checks, ib_audit_checks};
+
+	for (size_t t = 0; t < IB_LEN(tables); t++)
+		for (size_t i = 0; tables[t][i]; i++)
+			if (strcasecmp(tables[t][i]->id, id) == 0)
+				return tables[t][i];
+	return NULL;
+}
+
+void ib_structure_check(const struct ib_study_view *v, struct ib_findings *f)
+{
+	for (size_t i = 0; ib_study_checks[i]; i++)
+		ib_study_checks[i]->run(ib_study_checks[i], v, f);
+}
+
 void ib_study_check(const struct ib_study_view *v, struct ib_findings *f)
 {
 	ib_auto_audit struct ib_audit_view audit;
 
-	for (size_t i = 0; ib_study_checks[i]; i++)
-		ib_study_checks[i]->run(ib_study_checks[i], v, f);
+	ib_structure_check(v, f);
 	ib_audit_of_study(v, NULL, &audit);
 	ib_audit_check(&audit, f);
 }

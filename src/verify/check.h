@@ -11,6 +11,9 @@ struct ib_check {
 	const char *id;    /* for ever: S01 … the study's structure, A01 … the audit */
 	enum ib_level_of level;
 	const char *title; /* what holds when it passes, in a few words */
+	/* What --explain and the manual say: what it reads, with its thresholds; what a failure means; what to do about one. Sentences without the full
+	 * stop of the last. */
+	const char *reads, *means, *todo;
 	/* One of the two. Adds at least one finding: fail for each fault, or one pass, or not_checkable with the reason. */
 	void (*run)(const struct ib_check *self, const struct ib_study_view *v, struct ib_findings *f);
 	void (*audit)(const struct ib_check *self, const struct ib_audit_view *v, struct ib_findings *f);
@@ -19,8 +22,11 @@ struct ib_check {
 /* All checks, end with NULL: of a study's structure, S00 …; of the audit, A01 …. */
 extern const struct ib_check *const ib_study_checks[];
 extern const struct ib_check *const ib_audit_checks[];
-/* Runs the audit's checks over a view. */
+/* Runs the checks of its structure over an ended study; the audit's over a view. */
+void ib_structure_check(const struct ib_study_view *v, struct ib_findings *f);
 void ib_audit_check(const struct ib_audit_view *v, struct ib_findings *f);
+/* The check of that id, in any case of letters, or NULL. */
+const struct ib_check *ib_check_find(const char *id);
 /* A check that needs a study says so of anything else, and returns true. */
 bool ib_check_needs_study(const struct ib_check *c, const struct ib_audit_view *v, struct ib_findings *f);
 /* The same for one that needs all runs of a study. */

@@ -58,19 +58,18 @@ static char *last_part(const char *path)
 
 static const struct ib_check vouched = {.id = "S05", .level = IB_FINDING_E, .title = "the ledger holds the record's digest"};
 
-static void check(const struct ib_study_view *v, const char *id, struct ib_findings *f)
+static void check(const struct ib_study_view *v, const char *id, struct ib_audit_view *ret_audit, struct ib_findings *f)
 {
 	static const char *const wanted[] = {"S01", "S05", "S06", "S14", "S07", "S16"};
 	const struct ib_study_run *run = ib_study_find_run(v, id);
-	ib_auto_audit struct ib_audit_view audit = {0};
 
 	for (size_t i = 0; ib_study_checks[i]; i++)
 		for (size_t k = 0; k < IB_LEN(wanted); k++)
 			if (strcmp(ib_study_checks[i]->id, wanted[k]) == 0 && (v->has_ledger || k > 3))
 				ib_study_checks[i]->run(ib_study_checks[i], v, f);
 	if (run) {
-		ib_audit_of_study(v, run, &audit);
-		ib_audit_check(&audit, f);
+		ib_audit_of_study(v, run, ret_audit);
+		ib_audit_check(ret_audit, f);
 	}
 	if (run && run->has_record && strcmp(run->record.run_id, id) != 0)
 		ib_finding_values(ib_check_fail(&vouched, f, IB_E_BINDING, run->doc.path, "the record is of another run than its directory is named for"), id,
@@ -100,7 +99,7 @@ int ib_run_dir_verify(int dirfd, const char *path, const struct ib_verify_opts *
 		ib_findings_add_err(&ret->findings, err);
 	else if (r < 0)
 		return r;
-	check(&ret->study, id, &ret->findings);
+	check(&ret->study, id, &ret->audit, &ret->findings);
 	ib_verdict_size(ret);
 	ib_trust_does_not_apply(ret, opts);
 	ret->intact = ret->consistent = IB_HOLDS_YES;

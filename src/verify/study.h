@@ -98,7 +98,7 @@ struct ib_evidence_sink ib_study_view_sink(struct ib_study_view *v);
 void ib_study_view_end(struct ib_study_view *v);
 void ib_study_view_clear(struct ib_study_view *v);
 
-/* Runs all checks of ib_study_checks[] over an ended view; each adds its findings, at least one. */
+/* Runs all checks over an ended view, those of its structure and the audit's; each adds its findings, at least one. */
 void ib_study_check(const struct ib_study_view *v, struct ib_findings *f);
 
 /* The file of that path, or NULL. After ib_study_view_end(). */

@@ -12,6 +12,7 @@
 #include "base/auto.h"
 #include "base/io.h"
 #include "base/str.h"
+#include "verify/check.h"
 #include "verify/dir.h"
 #include "verify/run_dir.h"
 #include "verify/settle.h"
@@ -50,7 +51,9 @@ int ib_study_verify(int dirfd, const char *name, const struct ib_verify_opts *op
 	ib_study_view_end(&ret->study);
 	if (r < 0)
 		return r;
-	ib_study_check(&ret->study, &ret->findings);
+	ib_structure_check(&ret->study, &ret->findings);
+	ib_audit_of_study(&ret->study, NULL, &ret->audit);
+	ib_audit_check(&ret->audit, &ret->findings);
 	ib_study_count(&ret->study, &ret->counts);
 	ib_verdict_size(ret);
 	ib_trust_does_not_apply(ret, opts);
@@ -132,6 +135,7 @@ void ib_verdict_clear(struct ib_verdict *v)
 	}
 	free(v->signers);
 	ib_findings_clear(&v->findings);
+	ib_audit_view_clear(&v->audit);
 	ib_study_view_clear(&v->study);
 	*v = (struct ib_verdict){0};
 }

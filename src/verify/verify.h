@@ -5,6 +5,7 @@
 
 #include "base/ctx.h"
 #include "model/finding.h"
+#include "verify/audit.h"
 #include "verify/study.h"
 
 enum ib_kind { IB_KIND_UNKNOWN, IB_KIND_PACKET, IB_KIND_STUDY, IB_KIND_RUN, IB_KIND_FOLDER, IB_KIND_FILE };
@@ -35,6 +36,7 @@ struct ib_verdict {
 	size_t n_signers;
 	struct ib_findings findings;
 	struct ib_study_view study; /* runs, contract, ledger; empty where nothing could be read. Print numbers of it only when intact */
+	struct ib_audit_view audit; /* runs and results of any kind of evidence; empty where nothing could be read. Numbers: as of study */
 	struct ib_run_counts counts;
 	uint64_t files, bytes; /* of the study */
 	int exit; /* enum ib_exit, from the same findings */

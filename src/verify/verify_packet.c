@@ -12,6 +12,7 @@
 #include "base/io.h"
 #include "base/str.h"
 #include "clients/client.h"
+#include "verify/check.h"
 #include "verify/packet.h"
 #include "verify/settle.h"
 
@@ -136,7 +137,11 @@ static void judge_study(struct ib_verdict *v, const struct ib_packet_result *res
 		return;
 	}
 	v->study.signed_head = res->has_statement && v->trusted == IB_HOLDS_YES; /* anybody can sign a shortened ledger anew */
-	ib_study_check(&v->study, &v->findings);
+	ib_structure_check(&v->study, &v->findings);
+	ib_audit_of_study(&v->study, NULL, &v->audit);
+	v->audit.is_signed = v->is_signed == IB_HOLDS_YES;
+	v->audit.trusted = v->trusted == IB_HOLDS_YES;
+	ib_audit_check(&v->audit, &v->findings);
 	ib_study_count(&v->study, &v->counts);
 	bind_seal(v, res);
 	bind_statement(v, res);
