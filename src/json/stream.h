@@ -59,6 +59,8 @@ IB_MUST int ib_stream_document(struct ib_stream *s, bool *ret_more, struct ib_er
 /* The next token of the document. IB_E_JSON with line and column (bytes, from 1): syntax, duplicate keys (found within one object), invalid UTF-8, numbers
  * beyond double; IB_E_LIMIT: IB_STREAM_DEPTH, IB_STREAM_KEYS; IB_E_IO and those of the source. After an error every call fails with the same. */
 IB_MUST int ib_stream_next(struct ib_stream *s, struct ib_token *ret, struct ib_err *err);
+/* The token that ib_stream_next() will give, without taking it. */
+IB_MUST int ib_stream_peek(struct ib_stream *s, struct ib_token *ret, struct ib_err *err);
 /* Reads over the value that comes next, checking it as strictly. Also right after an IB_TOKEN_KEY. */
 IB_MUST int ib_stream_skip(struct ib_stream *s, struct ib_err *err);
 
