@@ -112,7 +112,10 @@ static bool in_doubt(const struct ib_claim *c)
 
 static void derive_claim(struct ib_result *r, const struct ib_result *records, struct ib_claim *c, struct samples *cache)
 {
-	const struct ib_measured m = {&records->columns, r->duration_s};
+	struct ib_slo slo;
+	const char *goodput = r->settings.v[IB_SET_GOODPUT];
+	const struct ib_measured m = {
+		.columns = &records->columns, .duration_s = r->duration_s, .slo = goodput && ib_slo_parse(goodput, &slo) ? &slo : NULL};
 
 	if (records->partial)
 		c->derived = ib_stat_not_recorded("the file does not hold all records of the run");

@@ -201,7 +201,7 @@ int64_t ib_columns_short(const struct ib_columns *c)
 
 void ib_result_count(struct ib_result *r)
 {
-	const struct ib_measured m = {&r->columns, r->duration_s};
+	const struct ib_measured m = {.columns = &r->columns, .duration_s = r->duration_s};
 	const struct ib_columns *c = &r->columns;
 
 	r->requests.attempted = whole(ib_count_attempted.scalar(&m));
@@ -224,7 +224,7 @@ struct ib_stat ib_result_percentile(const struct ib_result *r, const struct ib_f
 
 struct ib_stat ib_result_scalar(const struct ib_result *r, const struct ib_formula *f)
 {
-	const struct ib_measured m = {&r->columns, r->duration_s};
+	const struct ib_measured m = {.columns = &r->columns, .duration_s = r->duration_s};
 
 	return f->scalar(&m);
 }

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Formulas that give one sample a request, or a gap, over the requests that succeeded. */
+/* Series of samples over the requests that succeeded: times to first token, end-to-end times, lengths. */
 #include <math.h>
 
 #include "base/str.h"
 #include "metrics/formula.h"
 
-static const char population[] = "succeeded requests, warm-ups excluded";
 static const char none[] = "no request succeeded";
+static const char no_ttft[] = "no times to the first token in the file";
+static const char no_e2e[] = "no end-to-end times in the file";
+static const char no_lengths[] = "no token counts per request in the file";
 
 /* False, and *ret set, when outcomes are missing: then nobody knows which rows to take. */
 static bool tell_apart(const struct ib_columns *c, struct ib_series *ret)
@@ -17,10 +19,7 @@ static bool tell_apart(const struct ib_columns *c, struct ib_series *ret)
 	return c->n && c->outcome && !ret->why;
 }
 
-/* Value of row i, or NaN when the row has no such sample. */
-typedef double (*row_fn)(const struct ib_columns *c, size_t i);
-
-static void collect(const struct ib_columns *c, row_fn row, bool recorded, const char *missing, struct ib_series *ret)
+void ib_series_of_rows(const struct ib_columns *c, ib_row_fn value, ib_row_fn weight, bool recorded, const char *missing, struct ib_series *ret)
 {
 	*ret = (struct ib_series){.state = IB_STAT_NOT_RECORDED};
 	if (!recorded || !tell_apart(c, ret)) {
@@ -28,83 +27,21 @@ static void collect(const struct ib_columns *c, row_fn row, bool recorded, const
 		return;
 	}
 	ret->v = ib_realloc(NULL, c->n, sizeof(*ret->v));
+	ret->w = weight ? ib_realloc(NULL, c->n, sizeof(*ret->w)) : NULL;
 	for (size_t i = 0; i < c->n; i++) {
-		double v = ib_columns_counts(c, i) ? row(c, i) : NAN;
+		double v = ib_columns_counts(c, i) ? value(c, i) : NAN;
 
-		if (!isnan(v))
-			ret->v[ret->n++] = v;
+		if (isnan(v))
+			continue;
+		if (weight)
+			ret->w[ret->n] = weight(c, i);
+		ret->v[ret->n++] = v;
 	}
 	ret->state = ret->n ? IB_STAT_VALUE : IB_STAT_UNDEFINED;
 	ret->why = ret->n ? NULL : none;
 }
 
-static double row_ttft(const struct ib_columns *c, size_t i)
-{
-	return c->ttft_s[i];
-}
-
-static void ttft(const struct ib_columns *c, struct ib_series *ret)
-{
-	collect(c, row_ttft, c->ttft_s, "no times to the first token in the file", ret);
-}
-
-static double row_e2e(const struct ib_columns *c, size_t i)
-{
-	return c->e2e_s[i];
-}
-
-static void e2e(const struct ib_columns *c, struct ib_series *ret)
-{
-	collect(c, row_e2e, c->e2e_s, "no end-to-end times in the file", ret);
-}
-
-static double row_queue(const struct ib_columns *c, size_t i)
-{
-	return c->queue_s[i];
-}
-
-static void queue(const struct ib_columns *c, struct ib_series *ret)
-{
-	collect(c, row_queue, c->queue_s, "no queue times in the file", ret);
-}
-
-static double row_e2e_queue(const struct ib_columns *c, size_t i)
-{
-	return c->e2e_s[i] + c->queue_s[i];
-}
-
-static void e2e_queue(const struct ib_columns *c, struct ib_series *ret)
-{
-	collect(c, row_e2e_queue, c->e2e_s && c->queue_s, "no end-to-end or queue times in the file", ret);
-}
-
-static double row_tpot(const struct ib_columns *c, size_t i)
-{
-	if (c->output_tokens[i] < 2)
-		return NAN;
-	return (c->e2e_s[i] - c->ttft_s[i]) / (c->output_tokens[i] - 1);
-}
-
-static void tpot(const struct ib_columns *c, struct ib_series *ret)
-{
-	collect(c, row_tpot, c->e2e_s && c->ttft_s && c->output_tokens, "no first-token times, end-to-end times or output lengths in the file", ret);
-}
-
-static double row_gaps(const struct ib_columns *c, size_t i)
-{
-	double t = c->ttft_s[i];
-
-	for (size_t k = c->itl_at[i]; k < c->itl_at[i + 1]; k++)
-		t += c->itl_s[k];
-	return t;
-}
-
-static void ttft_plus_gaps(const struct ib_columns *c, struct ib_series *ret)
-{
-	collect(c, row_gaps, c->ttft_s && c->itl_at, "no first-token times or gaps in the file", ret);
-}
-
-static void gaps(const struct ib_columns *c, struct ib_series *ret)
+void ib_series_of_gaps(const struct ib_columns *c, struct ib_series *ret)
 {
 	*ret = (struct ib_series){.state = IB_STAT_NOT_RECORDED};
 	if (!c->itl_at || !tell_apart(c, ret)) {
@@ -119,74 +56,164 @@ static void gaps(const struct ib_columns *c, struct ib_series *ret)
 	ret->why = ret->n ? NULL : "no succeeded request had a second chunk";
 }
 
-const struct ib_formula ib_ttft_first_chunk = {
-	.name = "ttft_first_chunk",
-	.unit = "s",
-	.definition = "time from sending a request to the first chunk of its response",
-	.population = population,
-	.series = ttft,
-};
+/* --- times --- */
 
-const struct ib_formula ib_ttft_first_text = {
-	.name = "ttft_first_text",
-	.unit = "s",
-	.definition = "time from sending a request to the first chunk of its response that holds text",
-	.population = population,
-	.series = ttft,
-};
+static double row_ttft(const struct ib_columns *c, size_t i)
+{
+	return c->ttft_s[i];
+}
 
-const struct ib_formula ib_tpot_excl_first = {
-	.name = "tpot_excl_first",
-	.unit = "s",
-	.definition = "(end to end - time to first token) / (output tokens - 1), for more than one output token",
-	.population = population,
-	.series = tpot,
-};
+static void ttft(const struct ib_columns *c, struct ib_series *ret)
+{
+	ib_series_of_rows(c, row_ttft, NULL, c->ttft_s, no_ttft, ret);
+}
 
-const struct ib_formula ib_itl_all_gaps = {
-	.name = "itl_all_gaps",
-	.unit = "s",
-	.definition = "gaps between the chunks of a response, those of all requests in one pool; a chunk is not a token",
-	.population = population,
-	.series = gaps,
-};
+static double row_e2e(const struct ib_columns *c, size_t i)
+{
+	return c->e2e_s[i];
+}
 
-const struct ib_formula ib_itl_text_gaps = {
-	.name = "itl_text_gaps",
-	.unit = "s",
-	.definition = "gaps between the chunks with text of a response, those of all requests in one pool; a chunk is not a token",
-	.population = population,
-	.series = gaps,
-};
+static void e2e(const struct ib_columns *c, struct ib_series *ret)
+{
+	ib_series_of_rows(c, row_e2e, NULL, c->e2e_s, no_e2e, ret);
+}
 
-const struct ib_formula ib_e2e_last_token = {
-	.name = "e2e_last_token",
-	.unit = "s",
-	.definition = "time from sending a request to its last chunk with a token",
-	.population = population,
-	.series = e2e,
-};
+static double row_queue(const struct ib_columns *c, size_t i)
+{
+	return c->queue_s[i];
+}
 
-const struct ib_formula ib_e2e_ttft_plus_gaps = {
-	.name = "e2e_ttft_plus_gaps",
-	.unit = "s",
-	.definition = "time to first token + all gaps, where the file keeps no end-to-end time",
-	.population = population,
-	.series = ttft_plus_gaps,
-};
+static void queue(const struct ib_columns *c, struct ib_series *ret)
+{
+	ib_series_of_rows(c, row_queue, NULL, c->queue_s, "no queue times in the file", ret);
+}
 
-const struct ib_formula ib_queue_client = {
-	.name = "queue_client",
-	.unit = "s",
-	.definition = "wait inside the client between the moment a request was due and its sending",
-	.population = population,
-	.series = queue,
-};
+static double row_e2e_queue(const struct ib_columns *c, size_t i)
+{
+	return c->e2e_s[i] + c->queue_s[i];
+}
 
-const struct ib_formula ib_e2e_incl_queue = {
-	.name = "e2e_incl_queue",
-	.unit = "s",
-	.definition = "end to end + wait inside the client",
-	.population = population,
-	.series = e2e_queue,
-};
+static void e2e_queue(const struct ib_columns *c, struct ib_series *ret)
+{
+	ib_series_of_rows(c, row_e2e_queue, NULL, c->e2e_s && c->queue_s, "no end-to-end or queue times in the file", ret);
+}
+
+static double row_gaps(const struct ib_columns *c, size_t i)
+{
+	double t = c->ttft_s[i];
+
+	for (size_t k = c->itl_at[i]; k < c->itl_at[i + 1]; k++)
+		t += c->itl_s[k];
+	return t;
+}
+
+static void ttft_plus_gaps(const struct ib_columns *c, struct ib_series *ret)
+{
+	ib_series_of_rows(c, row_gaps, NULL, c->ttft_s && c->itl_at, "no first-token times or gaps in the file", ret);
+}
+
+/* --- lengths --- */
+
+static double whole(const int64_t *v, size_t i)
+{
+	return v[i] < 0 ? NAN : (double)v[i];
+}
+
+static double row_input(const struct ib_columns *c, size_t i)
+{
+	return whole(c->input_tokens, i);
+}
+
+static void input(const struct ib_columns *c, struct ib_series *ret)
+{
+	ib_series_of_rows(c, row_input, NULL, c->input_tokens, no_lengths, ret);
+}
+
+static double row_output(const struct ib_columns *c, size_t i)
+{
+	return whole(c->output_tokens, i);
+}
+
+static void output(const struct ib_columns *c, struct ib_series *ret)
+{
+	ib_series_of_rows(c, row_output, NULL, c->output_tokens, no_lengths, ret);
+}
+
+static double row_total(const struct ib_columns *c, size_t i)
+{
+	return whole(c->input_tokens, i) + whole(c->output_tokens, i);
+}
+
+static void total(const struct ib_columns *c, struct ib_series *ret)
+{
+	ib_series_of_rows(c, row_total, NULL, c->input_tokens && c->output_tokens, no_lengths, ret);
+}
+
+static double row_input_server(const struct ib_columns *c, size_t i)
+{
+	return whole(c->input_server, i);
+}
+
+static void input_server(const struct ib_columns *c, struct ib_series *ret)
+{
+	ib_series_of_rows(c, row_input_server, NULL, c->input_server, no_lengths, ret);
+}
+
+static double row_output_server(const struct ib_columns *c, size_t i)
+{
+	return whole(c->output_server, i);
+}
+
+static void output_server(const struct ib_columns *c, struct ib_series *ret)
+{
+	ib_series_of_rows(c, row_output_server, NULL, c->output_server, no_lengths, ret);
+}
+
+#define ROWS(var, id, u, fn, text, who)                                                                                                          \
+	const struct ib_formula var = {                                                                                                          \
+		.name = id, .unit = u, .definition = text, .population = IB_POPULATION_OK, .samples = IB_SAMPLE_REQUEST, .clients = who, .series = fn}
+
+ROWS(ib_ttft_first_chunk, "ttft_first_chunk", "s", ttft, "time from sending a request to the first chunk of its response",
+     "vLLM bench serve 0.6 to 0.33, completions (ttft)");
+ROWS(ib_ttft_first_text, "ttft_first_text", "s", ttft, "time from sending a request to the first chunk of its response that holds text",
+     "vLLM bench serve, chat; SGLang 0.5 (ttft); inference-perf 0.7 (time_to_first_token)");
+ROWS(ib_ttft_first_content, "ttft_first_content", "s", ttft,
+     "time from sending a request to the first chunk of its response that holds content; a chunk with nothing but the role is skipped, reasoning counts",
+     "AIPerf 0.10 to 0.13 (time_to_first_token); genai-bench 0.0 (ttft); LLMPerf (ttft_s)");
+ROWS(ib_ttft_excl_connect, "ttft_excl_connect", "s", ttft,
+     "time from writing a request's header, when the connection stands, to the first streamed line that carries a token",
+     "GuideLLM 0.3 to 0.8 (time_to_first_token_ms)");
+
+ROWS(ib_e2e_last_token, "e2e_last_token", "s", e2e, "time from sending a request to its last chunk with a token",
+     "vLLM bench serve 0.6 to 0.33 (e2el)");
+ROWS(ib_e2e_last_content, "e2e_last_content", "s", e2e,
+     "time from sending a request to its last chunk with content; the chunk with the usage and the end mark are not waited for",
+     "AIPerf 0.10 to 0.13 (request_latency)");
+ROWS(ib_e2e_last_chunk, "e2e_last_chunk", "s", e2e, "time from sending a request to its last chunk, that with the usage included",
+     "genai-bench 0.0 (e2e_latency)");
+ROWS(ib_e2e_processed, "e2e_processed", "s", e2e, "time from sending a request until the client has processed its whole response",
+     "inference-perf 0.7 (request_latency)");
+ROWS(ib_e2e_closed, "e2e_closed", "s", e2e, "time from sending a request to the end of its stream, the end mark included",
+     "SGLang 0.5 (e2e_latency); LLMPerf (end_to_end_latency_s)");
+ROWS(ib_e2e_closed_excl_connect, "e2e_closed_excl_connect", "s", e2e,
+     "time from writing a request's header, when the connection stands, to the end of its stream, the end mark included",
+     "GuideLLM 0.3 to 0.8 (request_latency)");
+ROWS(ib_e2e_ttft_plus_gaps, "e2e_ttft_plus_gaps", "s", ttft_plus_gaps, "time to first token + all gaps, where the file keeps no end-to-end time",
+     "files of vLLM bench serve and SGLang without end-to-end times");
+ROWS(ib_queue_client, "queue_client", "s", queue, "wait inside the client between the moment a request was due and its sending",
+     "vLLM bench serve 0.30 to 0.33 (client_queue_time)");
+ROWS(ib_e2e_incl_queue, "e2e_incl_queue", "s", e2e_queue, "end to end + wait inside the client",
+     "vLLM bench serve 0.30 to 0.33 (e2el_including_client_queue)");
+
+ROWS(ib_input_length, "input_length", "tokens", input, "input tokens of a request, as the client counts them",
+     "GuideLLM (prompt_token_count); AIPerf (input_sequence_length); genai-bench (num_input_tokens); inference-perf (prompt_len); LLMPerf "
+     "(number_input_tokens)");
+ROWS(ib_output_length, "output_length", "tokens", output, "output tokens of a request, as the client counts them",
+     "GuideLLM (output_token_count); AIPerf (output_sequence_length); genai-bench (num_output_tokens); inference-perf (output_len); LLMPerf "
+     "(number_output_tokens)");
+ROWS(ib_total_length, "total_length", "tokens", total, "input + output tokens of a request, as the client counts them",
+     "GuideLLM (total_token_count); genai-bench (total_tokens)");
+ROWS(ib_input_length_server, "input_length_server", "tokens", input_server, "input tokens of a request, as the server counts them",
+     "AIPerf (usage_prompt_tokens); inference-perf (prompt_tokens)");
+ROWS(ib_output_length_server, "output_length_server", "tokens", output_server, "output tokens of a request, as the server counts them",
+     "AIPerf (usage_completion_tokens); inference-perf (output_tokens)");

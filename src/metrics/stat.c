@@ -36,6 +36,7 @@ struct ib_stat ib_stat_not_recorded(const char *why)
 void ib_series_clear(struct ib_series *s)
 {
 	free(s->v);
+	free(s->w);
 	*s = (struct ib_series){0};
 }
 

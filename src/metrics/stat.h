@@ -29,10 +29,11 @@ struct ib_stat {
 	const char *why; /* not a value: one short sentence (static text); else NULL */
 };
 
-/* Samples of one formula. v is owned. */
+/* Samples of one formula. v and w are owned. */
 struct ib_series {
 	enum ib_stat_state state;
 	double *v;
+	double *w; /* weight of each; NULL: all equal */
 	size_t n;
 	bool sorted;
 	const char *why;

@@ -103,7 +103,12 @@ static struct ib_columns three(void)
 	c.start_s = ib_columns_reals(3);
 	c.ttft_s = ib_columns_reals(3);
 	c.e2e_s = ib_columns_reals(3);
+	c.last_s = ib_columns_reals(3);
+	c.queue_s = ib_columns_reals(3);
 	c.output_tokens = ib_columns_ints(3);
+	c.output_server = ib_columns_ints(3);
+	c.input_tokens = ib_columns_ints(3);
+	c.input_server = ib_columns_ints(3);
 	c.outcome = ib_alloc(3);
 	c.warmup = ib_alloc(3);
 	c.itl_at = ib_realloc(NULL, 4, sizeof(size_t));
@@ -112,7 +117,12 @@ static struct ib_columns three(void)
 		c.start_s[i] = (double)i;
 		c.ttft_s[i] = 0.5;
 		c.e2e_s[i] = 1.5;
+		c.last_s[i] = 1.25;
+		c.queue_s[i] = 0.25;
 		c.output_tokens[i] = 3;
+		c.output_server[i] = 4;
+		c.input_tokens[i] = 10;
+		c.input_server[i] = 12;
 		c.outcome[i] = i == 1 ? IB_OUTCOME_FAILED : IB_OUTCOME_SUCCEEDED;
 	}
 	c.warmup[2] = true;
@@ -128,16 +138,16 @@ static struct ib_columns three(void)
 static void test_metrics_population_is_succeeded_without_warmups(void)
 {
 	struct ib_columns c = three();
-	const struct ib_measured m = {&c, 2};
+	const struct ib_measured m = {.columns = &c, .duration_s = 2};
 
 	for (size_t i = 0; ib_formulas[i]; i++) {
 		ib_auto_series struct ib_series s = {0};
 
-		if (!ib_formulas[i]->series || ib_formulas[i] == &ib_queue_client || ib_formulas[i] == &ib_e2e_incl_queue)
+		if (!ib_formulas[i]->series)
 			continue;
 		ib_formulas[i]->series(&c, &s);
 		CU_ASSERT(s.state == IB_STAT_VALUE);
-		CU_ASSERT(s.n == (ib_formulas[i] == &ib_itl_all_gaps || ib_formulas[i] == &ib_itl_text_gaps ? 2 : 1));
+		CU_ASSERT(s.n == (strcmp(ib_formulas[i]->samples, IB_SAMPLE_GAP) == 0 ? 2 : 1));
 	}
 	CU_ASSERT(near(ib_count_attempted.scalar(&m).value, 2));
 	CU_ASSERT(near(ib_count_warmups.scalar(&m).value, 1));
@@ -149,10 +159,112 @@ static void test_metrics_population_is_succeeded_without_warmups(void)
 	ib_columns_clear(&c);
 }
 
+/* Row 0 alone counts: start 0, first token 0.5, last token 1.25, end 1.5, 10 tokens in, 3 out, gaps 0.5 and 0.5, queued 0.25. */
+static void test_metrics_series_of_one_request(void)
+{
+	static const struct {
+		const struct ib_formula *formula;
+		double value, weight; /* 0: none */
+	} rows[] = {
+		{&ib_ttft_excl_connect, 0.5, 0},
+		{&ib_e2e_closed, 1.5, 0},
+		{&ib_e2e_ttft_plus_gaps, 1.5, 0},
+		{&ib_e2e_incl_queue, 1.75, 0},
+		{&ib_total_length, 13, 0},
+		{&ib_input_length_server, 12, 0},
+		{&ib_output_length_server, 4, 0},
+		{&ib_tpot_excl_first, 0.5, 0},
+		{&ib_tpot_incl_first, 1.25 / 3, 3},
+		{&ib_tpot_decode_over_all, 0.25, 0},
+		{&ib_tpot_decode, 0.375, 0},
+		{&ib_tpot_e2e_over_all, 0.5, 0},
+		{&ib_itl_decode_weighted, 0.375, 2},
+		{&ib_gap_second_chunk, 0.5, 0},
+		{&ib_time_decode, 1, 0},
+		{&ib_speed_decode, 2, 0},
+		{&ib_speed_e2e, 2, 0},
+		{&ib_speed_prefill, 20, 0},
+	};
+	struct ib_columns c = three();
+
+	for (size_t i = 0; i < IB_LEN(rows); i++) {
+		ib_auto_series struct ib_series s = {0};
+
+		rows[i].formula->series(&c, &s);
+		CU_ASSERT_FATAL(s.n == 1);
+		CU_ASSERT(near(s.v[0], rows[i].value));
+		CU_ASSERT((s.w != NULL) == (rows[i].weight > 0) && (!s.w || near(s.w[0], rows[i].weight)));
+	}
+	ib_columns_clear(&c);
+}
+
+/* Rows 0 and 1 are measured, row 0 succeeded: 0 … 1.5 and 1 … 2.5. */
+static void test_metrics_rates_divide_by_their_windows(void)
+{
+	struct ib_columns c = three();
+	const struct ib_measured m = {.columns = &c, .duration_s = 4};
+
+	CU_ASSERT(near(ib_duration_all.scalar(&m).value, 2.5) && near(ib_duration_ok.scalar(&m).value, 1.5));
+	CU_ASSERT(near(ib_requests_over_all.scalar(&m).value, 1 / 2.5));
+	CU_ASSERT(near(ib_output_tokens_over_all.scalar(&m).value, 3 / 2.5));
+	CU_ASSERT(near(ib_total_tokens_over_ok.scalar(&m).value, 13 / 1.5));
+	CU_ASSERT(near(ib_input_tokens_over_phase.scalar(&m).value, 10 / 4.0));
+	CU_ASSERT(near(ib_output_tokens_over_tokens.scalar(&m).value, 3 / 0.75));
+	CU_ASSERT(ib_input_tokens_over_first_tokens.scalar(&m).state == IB_STAT_UNDEFINED); /* one first token spans no time */
+	CU_ASSERT(near(ib_rate_started.scalar(&m).value, 1));
+	CU_ASSERT(near(ib_concurrency_mean.scalar(&m).value, 1.5 / 4));
+	CU_ASSERT(near(ib_share_failed.scalar(&m).value, 0.5));
+	CU_ASSERT(near(ib_sum_output_all.scalar(&m).value, 6));
+	c.outcome[1] = IB_OUTCOME_INCOMPLETE;
+	CU_ASSERT(near(ib_count_ended.scalar(&m).value, 1) && near(ib_count_incomplete.scalar(&m).value, 1));
+	CU_ASSERT(near(ib_count_errored.scalar(&m).value, 0) && near(ib_count_failed.scalar(&m).value, 1));
+	c.e2e_s[1] = NAN;
+	CU_ASSERT(ib_requests_over_all.scalar(&m).state == IB_STAT_NOT_RECORDED);
+	CU_ASSERT(near(ib_requests_over_ok.scalar(&m).value, 1 / 1.5));
+	ib_columns_clear(&c);
+}
+
+static void test_metrics_goodput_needs_its_thresholds(void)
+{
+	struct ib_columns c = three();
+	struct ib_slo slo;
+	struct ib_measured m = {.columns = &c, .duration_s = 4};
+
+	CU_ASSERT(ib_goodput_client.scalar(&m).state == IB_STAT_NOT_RECORDED);
+	m.slo = &slo;
+	CU_ASSERT(ib_slo_parse("ttft:500 tpot:500", &slo) && near(slo.ttft_s, 0.5) && isnan(slo.e2e_s));
+	CU_ASSERT(near(ib_goodput_client.scalar(&m).value, 0.25)); /* inclusive */
+	CU_ASSERT(ib_slo_parse("tpot:499.9", &slo));
+	CU_ASSERT(near(ib_goodput_client.scalar(&m).value, 0) && ib_goodput_client.scalar(&m).n == 1);
+	c.output_tokens[0] = 1;
+	CU_ASSERT(near(ib_goodput_client.scalar(&m).value, 0.25)); /* the TPOT of one token is 0 */
+	CU_ASSERT(ib_slo_parse("e2el:1000", &slo) && near(ib_goodput_client.scalar(&m).value, 0));
+	CU_ASSERT(!ib_slo_parse("", &slo) && !ib_slo_parse("ttft", &slo) && !ib_slo_parse("ttft:", &slo) && !ib_slo_parse("ttft:1x", &slo));
+	CU_ASSERT(!ib_slo_parse("ttft:nan", &slo) && !ib_slo_parse("itl:5", &slo) && !ib_slo_parse("ttft:0x10", &slo));
+	ib_columns_clear(&c);
+}
+
+static void test_metrics_energy_needs_a_named_counter(void)
+{
+	struct ib_columns c = three();
+	struct ib_energy e = {.joules = 12};
+	struct ib_measured m = {.columns = &c, .duration_s = 4};
+
+	CU_ASSERT(ib_energy_per_output_token.scalar(&m).state == IB_STAT_NOT_RECORDED);
+	m.energy = &e;
+	CU_ASSERT(ib_energy_per_output_token.scalar(&m).state == IB_STAT_NOT_RECORDED);
+	e.source = "a counter";
+	e.scope = "one device";
+	CU_ASSERT(near(ib_energy_per_output_token.scalar(&m).value, 4));
+	e.joules = -1;
+	CU_ASSERT(ib_energy_per_output_token.scalar(&m).state == IB_STAT_UNDEFINED);
+	ib_columns_clear(&c);
+}
+
 static void test_metrics_missing_columns_are_not_recorded(void)
 {
 	struct ib_columns none = {0}, c = three();
-	const struct ib_measured nothing = {&none, NAN}, no_window = {&c, NAN}, empty_window = {&c, 0};
+	const struct ib_measured nothing = {.columns = &none, .duration_s = NAN}, no_window = {.columns = &c, .duration_s = NAN}, empty_window = {.columns = &c, .duration_s = 0};
 
 	for (size_t i = 0; ib_formulas[i]; i++) {
 		ib_auto_series struct ib_series s = {0};
@@ -168,6 +280,8 @@ static void test_metrics_missing_columns_are_not_recorded(void)
 	}
 	CU_ASSERT(ib_requests_over_duration.scalar(&no_window).state == IB_STAT_NOT_RECORDED);
 	CU_ASSERT(ib_requests_over_duration.scalar(&empty_window).state == IB_STAT_UNDEFINED);
+	free(c.input_tokens);
+	c.input_tokens = NULL;
 	CU_ASSERT(ib_input_tokens_over_duration.scalar(&empty_window).state == IB_STAT_NOT_RECORDED);
 	c.outcome[0] = IB_OUTCOME_UNKNOWN;
 	CU_ASSERT(ib_count_succeeded.scalar(&no_window).state == IB_STAT_NOT_RECORDED);
@@ -187,7 +301,7 @@ static void test_metrics_formula_names_are_unique(void)
 static void test_metrics_peaks_stay_in_bounds(void)
 {
 	struct ib_columns c = three();
-	const struct ib_measured m = {&c, 2};
+	const struct ib_measured m = {.columns = &c, .duration_s = 2};
 
 	CU_ASSERT(near(ib_peak_chunks_bucket.scalar(&m).value, 2));
 	CU_ASSERT(near(ib_peak_requests_bucket.scalar(&m).value, 1));
@@ -223,6 +337,10 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_metrics_percentile_refuses_few_samples),
 	IB_TEST(test_metrics_mean_and_deviation),
 	IB_TEST(test_metrics_population_is_succeeded_without_warmups),
+	IB_TEST(test_metrics_series_of_one_request),
+	IB_TEST(test_metrics_rates_divide_by_their_windows),
+	IB_TEST(test_metrics_goodput_needs_its_thresholds),
+	IB_TEST(test_metrics_energy_needs_a_named_counter),
 	IB_TEST(test_metrics_missing_columns_are_not_recorded),
 	IB_TEST(test_metrics_formula_names_are_unique),
 	IB_TEST(test_metrics_peaks_stay_in_bounds),
