@@ -7,9 +7,10 @@
 #include "base/exit.h"
 #include "base/str.h"
 #include "tools/opt.h"
+#include "verify/explain.h"
 #include "verify/verify.h"
 
-enum { OPT_TRUST = 1, OPT_FINGERPRINT, OPT_UNSIGNED_OK, OPT_STRICT, OPT_EXPECT_HEAD, OPT_SHOW, OPT_JSON, OPT_QUIET };
+enum { OPT_TRUST = 1, OPT_FINGERPRINT, OPT_UNSIGNED_OK, OPT_STRICT, OPT_EXPECT_HEAD, OPT_SHOW, OPT_JSON, OPT_QUIET, OPT_RULES, OPT_EXPLAIN, OPT_LIST_CLIENTS };
 
 static const struct ib_opt options[] = {
 	{.id = OPT_TRUST, .letter = 't', .name = "trust", .metavar = "FILE", .help = "trust the public keys in FILE ('-': stdin)"},
@@ -18,12 +19,15 @@ static const struct ib_opt options[] = {
 	{.id = OPT_EXPECT_HEAD, .name = "expect-head", .metavar = "SHA256", .help = "require that the ledger ends with this entry"},
 	{.id = OPT_STRICT, .name = "strict", .help = "let warnings decide too"},
 	{.id = OPT_SHOW, .letter = 's', .name = "show", .metavar = "RUN", .help = "show one run in detail"},
+	{.id = OPT_RULES, .name = "rules", .metavar = "FILE", .help = "take the levels of checks from FILE"},
 	{.id = OPT_JSON, .letter = 'j', .name = "json", .help = "print the findings as JSON"},
 	{.id = OPT_QUIET, .letter = 'q', .name = "quiet", .help = "print nothing, only exit"},
+	{.id = OPT_EXPLAIN, .letter = 'e', .name = "explain", .metavar = "NAME", .help = "explain a check (A15) or a metric (tpot)"},
+	{.id = OPT_LIST_CLIENTS, .name = "list-clients", .help = "list the clients whose results are read"},
 	{0},
 };
 
-static const char *const synopsis[] = {"[OPTION]... PACKET", "[OPTION]... STUDY", "[OPTION]... STUDY/runs/RUN", NULL};
+static const char *const synopsis[] = {"[OPTION]... PACKET", "[OPTION]... STUDY", "[OPTION]... STUDY/runs/RUN", "--explain NAME | --list-clients", NULL};
 static const char *const exits[] = {
 	"0  everything required holds",
 	"1  the evidence does not hold",
@@ -43,9 +47,9 @@ static const struct ib_tool tool = {
 struct request {
 	struct ib_verify_opts opts;
 	struct ib_strv trust, fingerprints;
-	const char *path, *show;
+	const char *path, *show, *rules, *explain;
 	bool json, quiet;
-	int info; /* --help or --version, or 0 */
+	int info; /* --help, --version, --explain or --list-clients: no evidence is needed; or 0 */
 };
 
 static int set(struct request *q, int id, const char *arg, struct ib_err *err)
@@ -64,6 +68,16 @@ static int set(struct request *q, int id, const char *arg, struct ib_err *err)
 		break;
 	case OPT_SHOW:
 		q->show = arg;
+		break;
+	case OPT_RULES:
+		q->rules = arg;
+		break;
+	case OPT_EXPLAIN:
+		q->explain = arg;
+		q->info = id;
+		break;
+	case OPT_LIST_CLIENTS:
+		q->info = id;
 		break;
 	case IB_OPT_OPERAND:
 		if (q->path)
@@ -126,14 +140,42 @@ static int print(const struct request *q, const struct ib_verdict *v, struct ib_
 static int verify(const struct request *q, struct ib_err *err)
 {
 	const struct ib_ctx ctx = {.clock = &ib_clock_system};
+	ib_auto_rules struct ib_rules rules = {0};
 	ib_auto_verdict struct ib_verdict v = {0};
-	int r = ib_verify_path(&ctx, q->path, &q->opts, &v, err);
+	struct ib_verify_opts opts = q->opts;
+	int r = 0;
 
+	if (q->rules) {
+		r = ib_rules_load(q->rules, &rules, err);
+		opts.rules = &rules;
+	}
+	if (r == 0)
+		r = ib_verify_path(&ctx, q->path, &opts, &v, err);
 	if (r == 0)
 		r = print(q, &v, err);
 	if (r < 0)
 		return err->code == IB_E_USAGE ? ib_tool_usage(&tool, err, IB_EXIT_USAGE) : ib_tool_error(&tool, err);
 	return ib_tool_finish(&tool, v.exit);
+}
+
+/* What needs no evidence: help and explanations. */
+static int inform(const struct request *q, struct ib_err *err)
+{
+	ib_auto_buf struct ib_buf b = IB_BUF(4u << 20);
+	int r = 0;
+
+	if (q->info == OPT_EXPLAIN)
+		r = ib_explain(q->explain, &b, err);
+	else if (q->info == OPT_LIST_CLIENTS)
+		ib_explain_clients(&b);
+	else
+		return ib_opt_info(&tool, q->info);
+	if (r == 0)
+		r = ib_buf_check(&b, "the explanation", err);
+	if (r < 0)
+		return ib_tool_usage(&tool, err, IB_EXIT_USAGE);
+	fwrite(ib_buf_str(&b), 1, b.len, stdout);
+	return ib_tool_finish(&tool, IB_EXIT_OK);
 }
 
 int main(int argc, char **argv)
@@ -145,7 +187,7 @@ int main(int argc, char **argv)
 	if (r < 0)
 		status = ib_tool_usage(&tool, &err, IB_EXIT_USAGE);
 	else if (q.info)
-		status = ib_opt_info(&tool, q.info);
+		status = inform(&q, &err);
 	else
 		status = verify(&q, &err);
 	ib_strv_clear(&q.trust);

@@ -35,4 +35,12 @@ static void run(const struct ib_check *self, const struct ib_audit_view *v, stru
 		judge(self, v->study, f);
 }
 
-const struct ib_check ib_check_cache = {.id = "A19", .level = IB_FINDING_W, .title = "the cache conditions are confirmed by counters", .audit = run};
+const struct ib_check ib_check_cache = {
+	.id = "A19",
+	.level = IB_FINDING_W,
+	.title = "the cache conditions are confirmed by counters",
+	.reads = "the records' cache conditions and what the server's counters show of them",
+	.means = "a run is not in the cache condition that its label says",
+	.todo = "reset the cache before every run, or label the reuse; never pool the run with confirmed ones",
+	.audit = run,
+};

@@ -26,4 +26,12 @@ static void run(const struct ib_check *self, const struct ib_audit_view *v, stru
 		judge(self, v->study, f);
 }
 
-const struct ib_check ib_check_excluded = {.id = "A34", .level = IB_FINDING_W, .title = "no run was excluded after its result existed", .audit = run};
+const struct ib_check ib_check_excluded = {
+	.id = "A34",
+	.level = IB_FINDING_W,
+	.title = "no run was excluded after its result existed",
+	.reads = "the ledger's exclusion and finish entries",
+	.means = "a run was set aside after its result was there to see: what remains may be what was liked",
+	.todo = "look at the excluded run beside the others (--show RUN) and at the reason given; exclude by rules written down before",
+	.audit = run,
+};

@@ -40,4 +40,12 @@ static void run(const struct ib_check *self, const struct ib_audit_view *v, stru
 		judge(self, v->study, f);
 }
 
-const struct ib_check ib_check_overlap = {.id = "A35", .level = IB_FINDING_W, .title = "no two runs were measured at the same time", .audit = run};
+const struct ib_check ib_check_overlap = {
+	.id = "A35",
+	.level = IB_FINDING_W,
+	.title = "no two runs were measured at the same time",
+	.reads = "when each run's command began and ended, by its record",
+	.means = "runs that were measured at the same time compete for the same machine; A35 runs are never pooled",
+	.todo = "measure one after the other; runs on separate machines belong into separate studies",
+	.audit = run,
+};

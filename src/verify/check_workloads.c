@@ -73,4 +73,12 @@ static void run(const struct ib_check *self, const struct ib_audit_view *v, stru
 		judge(self, v->study, f);
 }
 
-const struct ib_check ib_check_workloads = {.id = "A20", .level = IB_FINDING_E, .title = "the workloads are those of the contract", .audit = run};
+const struct ib_check ib_check_workloads = {
+	.id = "A20",
+	.level = IB_FINDING_E,
+	.title = "the workloads are those of the contract",
+	.reads = "digests of the workloads: in the contract, before each run, and now",
+	.means = "the runs did not all measure the workload of the contract",
+	.todo = "compare no number of such a run with another's",
+	.audit = run,
+};

@@ -167,6 +167,15 @@ static void consistent(const struct screen *s)
 	ib_buf_addf(s->b, "%zu pass, %zu fail, %zu not checkable\n", pass, fail, open);
 }
 
+static void rules(const struct screen *s)
+{
+	if (!s->v->rules)
+		return;
+	ib_buf_adds(s->b, "rules         ");
+	ib_text_safe(s->b, s->v->rules->file, 100);
+	ib_buf_addf(s->b, " changes %zu level%s\n", s->v->rules_change, s->v->rules_change == 1 ? "" : "s");
+}
+
 /* --- one row per cell --- */
 
 static void range(const struct screen *s, struct ib_range r, double scale, int width)
@@ -373,6 +382,7 @@ void ib_verdict_screen(const struct ib_verdict *v, const struct ib_verify_opts *
 			complete(&s);
 		consistent(&s);
 	}
+	rules(&s);
 	findings(&s, "FAILS", IB_FINDING_E, IB_FAIL, FAULTS);
 	findings(&s, "undecided", IB_FINDING_E, IB_NOT_CHECKABLE, LINES);
 	if (holds(v) && study)

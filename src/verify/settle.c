@@ -89,6 +89,8 @@ void ib_verdict_settle(struct ib_verdict *v, const struct ib_verify_opts *opts)
 {
 	int status = IB_EXIT_OK;
 
+	v->rules = opts->rules;
+	v->rules_change = ib_rules_apply(opts->rules, &v->findings);
 	judge(v);
 	for (size_t i = 0; i < v->findings.n; i++)
 		status = worse(status, exit_of(&v->findings.v[i], opts->strict));

@@ -22,6 +22,32 @@ void ib_text_safe(struct ib_buf *b, const char *s, size_t max)
 		ib_buf_adds(b, "...");
 }
 
+void ib_text_wrap(struct ib_buf *b, const char *label, const char *text)
+{
+	const int indent = 14, width = 80;
+	int at = indent;
+
+	if (!text)
+		return;
+	ib_buf_addf(b, "  %-*s", indent - 2, label);
+	while (*text) {
+		int n = (int)strcspn(text, " ");
+
+		if (at > indent && at + 1 + n > width) {
+			ib_buf_addf(b, "\n%*s", indent, "");
+			at = indent;
+		} else if (at > indent) {
+			ib_buf_addc(b, ' ');
+			at++;
+		}
+		ib_buf_add(b, text, (size_t)n);
+		at += n;
+		text += n;
+		text += strspn(text, " ");
+	}
+	ib_buf_addc(b, '\n');
+}
+
 void ib_text_bytes(struct ib_buf *b, uint64_t n)
 {
 	static const char *const units[] = {"bytes", "kB", "MB", "GB", "TB"};

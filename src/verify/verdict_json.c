@@ -82,6 +82,7 @@ json_t *ib_verdict_json(const struct ib_verdict *v)
 	ib_json_set(o, "signers", signers(v));
 	ib_json_set(o, "study", study(v));
 	ib_json_set(o, "results", results(v));
+	ib_json_set(o, "rules", ib_rules_json(v->rules));
 	ib_json_set(o, "findings", ib_findings_json(&v->findings));
 	ib_json_set(o, "tally", ib_findings_tally(&v->findings));
 	ib_json_set_int(o, "exit", v->exit);

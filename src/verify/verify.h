@@ -6,6 +6,7 @@
 #include "base/ctx.h"
 #include "model/finding.h"
 #include "verify/audit.h"
+#include "verify/rules.h"
 #include "verify/study.h"
 
 enum ib_kind { IB_KIND_UNKNOWN, IB_KIND_PACKET, IB_KIND_STUDY, IB_KIND_RUN, IB_KIND_FOLDER, IB_KIND_FILE };
@@ -18,6 +19,7 @@ struct ib_verify_opts {
 	size_t n_fingerprints;
 	const char *expect_head; /* SHA-256 that the ledger's last line must have, or NULL */
 	bool unsigned_ok, strict;
+	const struct ib_rules *rules; /* levels of the audit's checks, or NULL */
 	bool no_clients; /* do not re-read the clients' result files */
 };
 
@@ -39,6 +41,8 @@ struct ib_verdict {
 	struct ib_audit_view audit; /* runs and results of any kind of evidence; empty where nothing could be read. Numbers: as of study */
 	struct ib_run_counts counts;
 	uint64_t files, bytes; /* of the study */
+	const struct ib_rules *rules; /* those of the options, or NULL */
+	size_t rules_change; /* of them, how many give another level than the check's own */
 	int exit; /* enum ib_exit, from the same findings */
 };
 
