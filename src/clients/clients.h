@@ -7,6 +7,8 @@
 
 extern const struct ib_client ib_client_requests, ib_client_vllm_bench;
 
+extern const struct ib_client ib_client_sglang;
+
 #define IB_SLURP_MAX (16u << 20)
 /* Reads everything into b (within b->max, else IB_E_LIMIT): for readers of small files that need all bytes at once. */
 IB_MUST int ib_client_slurp(const struct ib_source *in, const char *name, struct ib_buf *b, struct ib_err *err);

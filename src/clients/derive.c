@@ -140,10 +140,17 @@ static void derive_from(struct ib_result *r, const struct ib_result *records)
 	struct samples cache[SERIES_MAX] = {0};
 
 	for (size_t i = 0; i < r->n_claims; i++)
-		if (r->claims[i].measure != IB_MEASURE_GIVEN)
+		if (r->claims[i].measure != IB_MEASURE_GIVEN && !r->claims[i].settled)
 			derive_claim(r, records, &r->claims[i], cache);
 	for (size_t i = 0; i < SERIES_MAX; i++)
 		ib_series_clear(&cache[i].series);
+}
+
+void ib_result_derive(struct ib_result *r)
+{
+	derive_from(r, r);
+	for (size_t i = 0; i < r->n_claims; i++)
+		r->claims[i].settled = true;
 }
 
 static void excuse(struct ib_result *r, const char *why)

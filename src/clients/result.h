@@ -57,6 +57,7 @@ struct ib_claim {
 	double claimed;         /* in the client's unit */
 	struct ib_stat derived; /* in the client's unit; not recorded until ib_results_derive() */
 	enum ib_claim_status status;
+	bool settled;     /* derived already, by ib_result_derive() */
 	double tolerance; /* relative; 0: must be equal */
 	double doubt;     /* relative, of a number that the records only bound from below (0: none): above the derived one by more than the tolerance
 			   * and no more than this, it is not derivable, for why */
@@ -173,6 +174,9 @@ void ib_results_move(struct ib_results *dst, struct ib_results *src);
 /* Joins summaries with the records beside them (same client, same directory, ib_client.same), then derives every claim that has a measure, from the columns of
  * its result or of the records joined to it. Records that found their summary are moved into it. Once, after the last file. */
 void ib_results_derive(struct ib_results *r);
+
+/* Derives the claims that are there from the result's own columns, now: for a reader that then takes the client's zeros for missing values out of them. */
+void ib_result_derive(struct ib_result *r);
 
 /* Appends a claim whose number ib_results_derive() will derive as measure of f. name is the client's word for it, key the JSON pointer. claimed NaN: nothing is
  * added. Returned to set headline, rule and p; valid until the next addition. NULL beyond IB_CLAIMS_MAX: the reader fails with IB_E_LIMIT. */
