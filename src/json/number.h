@@ -13,4 +13,18 @@ double ib_number_real(const char *text, size_t n);
 /* Is it an integer (no point, no exponent) that fits? */
 bool ib_number_integer(const char *text, size_t n, int64_t *ret);
 
+/* The parts of a number that stands at the beginning of text, for the stream. */
+#define IB_NUMBER_PAD 8 /* bytes behind the text that must be readable and no part of it */
+struct ib_number {
+	const char *end;  /* the first byte that is no part of it */
+	const char *bad;  /* what is wrong with it, at end; or NULL. "the text ends" is not told from that */
+	uint64_t digits;  /* all of them; wrong when more than 19 are significant */
+	int significant;  /* how many, without the zeros before them (with them where they are few) */
+	int exponent;     /* digits times this power of ten; cut at some 100,000 */
+	bool minus, whole, power; /* whole: no point and no exponent; power: an exponent */
+};
+void ib_number_scan(const char *text, struct ib_number *ret);
+/* The double of what ib_number_scan() read without fault. */
+double ib_number_value(const struct ib_number *n, const char *text);
+
 #endif

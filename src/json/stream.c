@@ -306,6 +306,14 @@ static int end_of_document(struct ib_stream *s, struct ib_token *t)
 	return r;
 }
 
+/* Does byte c end the innermost object or array? If it is not the right bracket for that, closing it says so. */
+static bool ends(const struct ib_stream *s, int c)
+{
+	if (s->state == STATE_AFTER)
+		return c != ',';
+	return (s->state == STATE_FIRST && c == ']') || (s->state == STATE_KEY_FIRST && c == '}');
+}
+
 static int token(struct ib_stream *s, struct ib_token *t)
 {
 	int c;
@@ -313,10 +321,10 @@ static int token(struct ib_stream *s, struct ib_token *t)
 	if (s->state == STATE_END || s->state == STATE_NONE)
 		return end_of_document(s, t);
 	c = stream_byte(s);
-	if (c >= 0 && (s->state == STATE_COLON || (s->state == STATE_AFTER && c == ',')))
-		c = separator(s, c);
-	else if (c >= 0 && (s->state == STATE_AFTER || (s->state == STATE_FIRST && c == ']') || (s->state == STATE_KEY_FIRST && c == '}')))
+	if (c >= 0 && ends(s, c))
 		return close_container(s, t, c);
+	if (c >= 0 && (s->state == STATE_COLON || s->state == STATE_AFTER))
+		c = separator(s, c);
 	if (c < 0)
 		return c;
 	stream_mark(s);

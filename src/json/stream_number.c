@@ -8,60 +8,10 @@
 #include "json/number.h"
 #include "json/stream_impl.h"
 
-struct scan {
-	const char *end; /* the first byte that is no part of it */
-	const char *bad; /* what is wrong there, or NULL */
-	bool whole;
-	bool power; /* has an exponent */
-};
-
-static bool is_digit(char c)
-{
-	return c >= '0' && c <= '9';
-}
-
-static const char *digits(const char *p)
-{
-	while (is_digit(*p))
-		p++;
-	return p;
-}
-
-static struct scan scan(const char *p)
-{
-	struct scan r = {.whole = true};
-	const char *first = *p == '-' ? p + 1 : p;
-
-	r.end = digits(first);
-	if (r.end == first) {
-		r.bad = "no digit after '-'";
-	} else if (*first == '0' && r.end > first + 1) {
-		r.bad = "a number that begins with 0";
-		r.end = first + 1;
-	}
-	if (!r.bad && *r.end == '.') {
-		first = r.end + 1;
-		r.whole = false;
-		r.end = digits(first);
-		if (r.end == first)
-			r.bad = "no digit after the point";
-	}
-	if (!r.bad && (*r.end == 'e' || *r.end == 'E')) {
-		r.end++;
-		r.power = true;
-		r.whole = false;
-		first = r.end += *r.end == '+' || *r.end == '-';
-		r.end = digits(first);
-		if (r.end == first)
-			r.bad = "no digit in the exponent";
-	}
-	return r;
-}
-
 /* The whole number in the buffer. */
-static int find(struct ib_stream *s, struct scan *ret)
+static int find(struct ib_stream *s, struct ib_number *ret)
 {
-	*ret = scan(s->p);
+	ib_number_scan(s->p, ret);
 	while (ret->end == s->end && !s->eof) {
 		int r = stream_more(s);
 
@@ -69,7 +19,7 @@ static int find(struct ib_stream *s, struct scan *ret)
 			return r;
 		if (r == 0 && !s->eof)
 			return stream_refuse(s, IB_E_LIMIT, "a number of more than %zu bytes", STREAM_BUFFER);
-		*ret = scan(s->p);
+		ib_number_scan(s->p, ret);
 	}
 	if (!ret->bad)
 		return 0;
@@ -79,7 +29,7 @@ static int find(struct ib_stream *s, struct scan *ret)
 
 int stream_number(struct ib_stream *s, struct ib_token *t)
 {
-	struct scan n;
+	struct ib_number n;
 	size_t len;
 	int r = find(s, &n);
 
@@ -88,7 +38,7 @@ int stream_number(struct ib_stream *s, struct ib_token *t)
 	len = (size_t)(n.end - s->p);
 	t->kind = IB_TOKEN_NUMBER;
 	if (!s->skipping || n.power || len > 300) {
-		t->real = ib_number_real(s->p, len);
+		t->real = ib_number_value(&n, s->p);
 		t->whole = n.whole && ib_number_integer(s->p, len, &t->integer);
 		if (isinf(t->real))
 			return stream_refuse(s, IB_E_JSON, "a number beyond those of a double");
@@ -135,8 +85,44 @@ static const char *what(enum ib_token_kind kind)
 	}
 }
 
+/* Elements of the array that is open, as long as they are plain numbers that lie in the buffer; what comes then is for token after token. */
+static int run_of_numbers(struct ib_stream *s, struct ib_reals *to)
+{
+	struct ib_number n;
+	double v;
+
+	for (;;) {
+		if (s->state == STATE_AFTER) {
+			if (*s->p != ',' || to->n >= IB_STREAM_REALS)
+				return 0;
+			s->p++;
+			s->state = STATE_VALUE;
+		}
+		while (*s->p == ' ')
+			s->p++;
+		if (*s->p < ' ') { /* also where char is signed and the byte is no ASCII */
+			int c = stream_byte(s);
+
+			if (c < 0)
+				return c;
+		}
+		if (*s->p != '-' && (*s->p < '0' || *s->p > '9'))
+			return 0;
+		ib_number_scan(s->p, &n);
+		if (n.bad || n.end == s->end)
+			return 0;
+		v = ib_number_value(&n, s->p);
+		if (isinf(v))
+			return 0;
+		ib_reals_add(to, v);
+		s->p += n.end - s->p;
+		s->state = STATE_AFTER;
+	}
+}
+
 int ib_stream_reals(struct ib_stream *s, const char *where, struct ib_reals *to, bool *ret_null, struct ib_err *err)
 {
+	size_t before = to->n;
 	struct ib_token t;
 	int r = ib_stream_next(s, &t, err);
 
@@ -146,12 +132,14 @@ int ib_stream_reals(struct ib_stream *s, const char *where, struct ib_reals *to,
 		return r;
 	if (t.kind != IB_TOKEN_ARRAY)
 		return ib_stream_fail(s, err, IB_E_SYNTAX, "%s is %s, not an array of numbers", where, what(t.kind));
-	for (size_t i = 0;; i++) {
-		r = ib_stream_next(s, &t, err);
+	for (;;) {
+		r = stream_end(s, run_of_numbers(s, to), err);
+		if (r == 0)
+			r = ib_stream_next(s, &t, err);
 		if (r < 0 || t.kind == IB_TOKEN_ARRAY_END)
 			return r;
 		if (t.kind != IB_TOKEN_NUMBER && t.kind != IB_TOKEN_NULL)
-			return ib_stream_fail(s, err, IB_E_SYNTAX, "element %zu of %s is %s, not a number", i, where, what(t.kind));
+			return ib_stream_fail(s, err, IB_E_SYNTAX, "element %zu of %s is %s, not a number", to->n - before, where, what(t.kind));
 		if (to->n >= IB_STREAM_REALS)
 			return ib_stream_fail(s, err, IB_E_LIMIT, "more than %zu numbers in %s", IB_STREAM_REALS, where);
 		ib_reals_add(to, t.kind == IB_TOKEN_NULL ? (double)NAN : t.real);

@@ -30,20 +30,27 @@ static bool is_tail(char c)
 	return ((unsigned char)c & 0xC0) == 0x80;
 }
 
-/* Bytes of the character at p, which is not ASCII; 0: none. Bytes 0 behind the buffer are no part of one. */
-static size_t character(const char *p)
+/* Bytes of the character that begins with a and b, by its first byte; 0: none. No overlong forms, no surrogates, nothing beyond U+10FFFF. */
+static size_t length(unsigned char a, unsigned char b)
 {
-	unsigned char a = (unsigned char)p[0], b = (unsigned char)p[1];
-
-	if (a < 0xC2 || a > 0xF4 || !is_tail(p[1]))
+	if (a < 0xC2 || a > 0xF4 || !is_tail((char)b))
 		return 0;
 	if (a < 0xE0)
 		return 2;
-	if (!is_tail(p[2]))
-		return 0;
 	if (a < 0xF0)
 		return (a == 0xE0 && b < 0xA0) || (a == 0xED && b > 0x9F) ? 0 : 3;
-	return !is_tail(p[3]) || (a == 0xF0 && b < 0x90) || (a == 0xF4 && b > 0x8F) ? 0 : 4;
+	return (a == 0xF0 && b < 0x90) || (a == 0xF4 && b > 0x8F) ? 0 : 4;
+}
+
+/* The same for the character at p, which is not ASCII. Bytes 0 behind the buffer are no part of one. */
+static size_t character(const char *p)
+{
+	size_t n = length((unsigned char)p[0], (unsigned char)p[1]);
+
+	for (size_t i = 2; i < n; i++)
+		if (!is_tail(p[i]))
+			return 0;
+	return n;
 }
 
 /* The first byte that needs a look: '"', '\\', a control character, no UTF-8, or the end of the buffer. */

@@ -300,6 +300,58 @@ static void test_stream_reals(void)
 	ib_reals_clear(&v);
 }
 
+/* The same numbers wherever the buffer ends, and however the array is laid out. */
+static void test_stream_reals_across_the_buffer(void)
+{
+	static const char *const texts[] = {"[0.12345678901234567,-2e-3, 3,null ,5.5]", "[\n  0.12345678901234567,\n\t-2e-3,\r\n  3\n , null\n,\n 5.5\n]"};
+	const size_t buffer = 262144;
+
+	for (size_t i = 0; i < IB_LEN(texts); i++) {
+		size_t n = strlen(texts[i]);
+		ib_auto_free char *padded = ib_alloc(buffer + n);
+
+		for (size_t k = 0; k <= n; k++) {
+			struct ib_source_mem mem = {.data = padded, .n = buffer - k + n};
+			const struct ib_source in = ib_source_from_mem(&mem);
+			ib_auto_stream struct ib_stream *s = ib_stream_new(&in, "f", NULL);
+			struct ib_reals v = {0};
+			bool more;
+
+			memset(padded, ' ', buffer - k);
+			memcpy(padded + buffer - k, texts[i], n);
+			CU_ASSERT_EQUAL_FATAL(ib_stream_document(s, &more, NULL), 0);
+			CU_ASSERT_EQUAL_FATAL(ib_stream_reals(s, "'a'", &v, NULL, NULL), 0);
+			CU_ASSERT_EQUAL_FATAL(v.n, 5);
+			CU_ASSERT(v.v[0] == 0.12345678901234567 && v.v[1] == -0.002 && v.v[2] == 3 && isnan(v.v[3]) && v.v[4] == 5.5);
+			ib_reals_clear(&v);
+			CU_ASSERT_EQUAL(ib_stream_document(s, &more, NULL), IB_E_INTERNAL);
+		}
+	}
+}
+
+static void test_stream_reals_refuses(void)
+{
+	static const char *const bad[][2] = {
+		{"[1,]", "'f' line 1 column 4: ']' where a value must come"},       {"[1 2]", "'f' line 1 column 4: '2' where ',' or ']' must come"},
+		{"[1,1e999]", "'f' line 1 column 4: a number beyond those of a double"}, {"[1,01]", "'f' line 1 column 5: a number that begins with 0"},
+		{"[1,-Infinity]", "'f' line 1 column 4: NaN and Infinity are no values of JSON"}, {"[1,\n2", "'f' line 2 column 2: the text ends where ',' or ']' must come"},
+	};
+
+	for (size_t i = 0; i < IB_LEN(bad); i++) {
+		struct ib_source_mem mem = {.data = bad[i][0], .n = strlen(bad[i][0])};
+		const struct ib_source in = ib_source_from_mem(&mem);
+		ib_auto_stream struct ib_stream *s = ib_stream_new(&in, "f", NULL);
+		struct ib_reals v = {0};
+		struct ib_err err = {0};
+		bool more;
+
+		CU_ASSERT_EQUAL_FATAL(ib_stream_document(s, &more, NULL), 0);
+		CU_ASSERT_EQUAL(ib_stream_reals(s, "'a'", &v, NULL, &err), IB_E_JSON);
+		CU_ASSERT_STRING_EQUAL(err.text, bad[i][1]);
+		ib_reals_clear(&v);
+	}
+}
+
 /* --- the conformance suite --- */
 
 /* Where the RFC leaves it open: numbers that a double only holds rounded, or as 0, and a byte-order mark. */
@@ -584,6 +636,8 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_stream_finds_duplicates_at_any_depth),
 	IB_TEST(test_stream_limits),
 	IB_TEST(test_stream_reals),
+	IB_TEST(test_stream_reals_across_the_buffer),
+	IB_TEST(test_stream_reals_refuses),
 	IB_TEST(test_stream_conformance),
 	IB_TEST(test_stream_long_value),
 	IB_TEST(test_stream_hash),
