@@ -55,15 +55,23 @@ void ib_audit_of_study(const struct ib_study_view *study, const struct ib_study_
 	}
 }
 
+void ib_audit_run_clear(struct ib_audit_run *run)
+{
+	free(run->name);
+	ib_results_clear(&run->own);
+	ib_context_clear(&run->own_context);
+	ib_strv_clear(&run->torn);
+	ib_strv_clear(&run->unsupported);
+}
+
 void ib_audit_view_clear(struct ib_audit_view *v)
 {
-	for (size_t i = 0; i < v->n_runs; i++) {
-		free(v->runs[i].name);
-		ib_results_clear(&v->runs[i].own);
-		ib_context_clear(&v->runs[i].own_context);
-		ib_strv_clear(&v->runs[i].torn);
-	}
+	for (size_t i = 0; i < v->n_runs; i++)
+		ib_audit_run_clear(&v->runs[i]);
 	free(v->runs);
+	ib_strv_clear(&v->records);
+	ib_strv_clear(&v->unread);
+	ib_strv_clear(&v->passed_over);
 	for (size_t i = 0; i < v->n_files; i++) {
 		free(v->files[i].path);
 		free(v->files[i].sha256);

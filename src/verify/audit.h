@@ -12,7 +12,8 @@ struct ib_audit_run {
 	const struct ib_study_run *run; /* NULL: not of a study */
 	const struct ib_results *results; /* derived; never NULL */
 	struct ib_results own;          /* of a folder: what results points to */
-	struct ib_strv torn;            /* result files that a client recognised and could not read to their end: "path: why" */
+	struct ib_strv torn;            /* of a folder: result files that a client recognised and could not read to their end: "path: why" */
+	struct ib_strv unsupported;     /* of a folder: those of a form or version that their client's reader does not know: "path: why" */
 	const struct ib_context *context; /* never NULL */
 	struct ib_context own_context;  /* of a folder: what context points to */
 	const json_t *slot;             /* of the contract's plan, or NULL */
@@ -29,18 +30,23 @@ struct ib_audit_file {
 struct ib_audit_view {
 	const struct ib_study_view *study; /* NULL: a folder or a file */
 	bool alone;                  /* one run's directory: what is said of other runs is not at hand */
+	bool single;                 /* one file by itself: nothing around it was looked at */
 	bool packet, is_signed, trusted;   /* what the packet's reader found */
 	bool intact;                       /* of a study or packet */
 	struct ib_audit_run *runs;
 	size_t n_runs;
 	struct ib_audit_file *files; /* of a folder, sorted by bytes of path */
 	size_t n_files;
+	struct ib_strv records;     /* of a folder: paths of records of ib-run: their ledger is not here */
+	struct ib_strv unread;      /* of a folder: what could not be read: "path: why" */
+	struct ib_strv passed_over; /* of a folder: links, devices, sockets and pipes: "path: a symbolic link" */
 	bool no_clients;
 };
 
 /* The view of an ended study, or of one of its runs alone (only not NULL). study must stay valid. */
 void ib_audit_of_study(const struct ib_study_view *study, const struct ib_study_run *only, struct ib_audit_view *ret);
 void ib_audit_view_clear(struct ib_audit_view *v);
+void ib_audit_run_clear(struct ib_audit_run *run); /* what it holds, not itself */
 #define ib_auto_audit __attribute__((cleanup(ib_audit_view_clear)))
 
 /* Setting k of a run: what its result file says, else its command line, else the printed configuration; NULL: nobody says. */

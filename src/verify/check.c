@@ -20,10 +20,11 @@ const struct ib_check *const ib_study_checks[] = {
 	NULL,
 };
 
-extern const struct ib_check ib_check_requests, ib_check_claims, ib_check_cache, ib_check_workloads, ib_check_excluded, ib_check_overlap;
+extern const struct ib_check ib_check_formats, ib_check_requests, ib_check_claims, ib_check_cache, ib_check_workloads, ib_check_excluded, ib_check_overlap;
 
 /* In the order of their numbers. */
 const struct ib_check *const ib_audit_checks[] = {
+	&ib_check_formats,
 	&ib_check_requests,
 	&ib_check_claims,
 	&ib_check_cache,
@@ -140,6 +141,21 @@ struct ib_finding *ib_check_fail(const struct ib_check *c, struct ib_findings *f
 	return one;
 }
 
+struct ib_finding *ib_check_fail_as(const struct ib_check *c, struct ib_findings *f, enum ib_level_of level, const char *file, const char *fmt, ...)
+{
+	struct ib_finding *one;
+	char *text;
+	va_list ap;
+
+	va_start(ap, fmt);
+	if (vasprintf(&text, fmt, ap) < 0)
+		abort();
+	va_end(ap);
+	one = add(c, f, IB_OK, level, IB_FAIL, file, text);
+	free(text);
+	return one;
+}
+
 void ib_finding_values(struct ib_finding *one, const char *expected, const char *found)
 {
 	if (!one->expected)
@@ -164,6 +180,26 @@ void ib_check_pass(const struct ib_check *c, struct ib_findings *f, size_t befor
 {
 	if (f->n == before)
 		add(c, f, IB_OK, c->level, IB_PASS, NULL, c->title);
+}
+
+void ib_check_results(const struct ib_check *c, const struct ib_audit_view *v, struct ib_findings *f, bool llm, ib_check_one one)
+{
+	size_t before = f->n, n = 0;
+
+	for (size_t i = 0; i < v->n_runs; i++)
+		for (size_t k = 0; k < v->runs[i].results->n; k++) {
+			const struct ib_result *res = &v->runs[i].results->v[k];
+
+			if (res->unknown_version || (llm && res->any_benchmark))
+				continue;
+			n++;
+			one(c, &v->runs[i], res, f);
+		}
+	ib_check_hints(c, v, f);
+	ib_check_unread(c, v, f);
+	if (!n && f->n == before)
+		ib_check_skip(c, f, NULL, llm ? "no run holds a result of LLM requests" : "no run holds a result of a known client");
+	ib_check_pass(c, f, before);
 }
 
 char *ib_run_path(const struct ib_study_run *run, const char *rest)
@@ -191,8 +227,8 @@ void ib_check_unread(const struct ib_check *c, const struct ib_audit_view *v, st
 
 		if (run->run && ib_run_unread(v->study, run->run))
 			ib_check_skip(c, f, run->run->doc.path, "the client's result was not re-read: withheld, torn or of an unknown version");
-		for (size_t k = 0; k < run->torn.n; k++)
-			ib_check_skip(c, f, run->name, run->torn.v[k]);
+		if (run->torn.n || run->unsupported.n)
+			ib_check_skip(c, f, run->name, "not all of its result files could be read: A03 says why");
 		for (size_t k = 0; k < run->results->n; k++)
 			if (run->results->v[k].unknown_version)
 				ib_check_skip(c, f, run->results->v[k].file, "of a version of its client that is not known here: nothing of it can be judged");

@@ -31,11 +31,18 @@ const struct ib_check *ib_check_find(const char *id);
 bool ib_check_needs_study(const struct ib_check *c, const struct ib_audit_view *v, struct ib_findings *f);
 /* The same for one that needs all runs of a study. */
 bool ib_check_needs_all_runs(const struct ib_check *c, const struct ib_audit_view *v, struct ib_findings *f);
+/* Calls one for every result of a known version (llm: of LLM requests only), then reports hints and what was not read, and ends with a pass where nothing was
+ * added, or says that there is no such result. one adds findings, or nothing where all is well. */
+typedef void (*ib_check_one)(const struct ib_check *c, const struct ib_audit_run *run, const struct ib_result *res, struct ib_findings *f);
+void ib_check_results(const struct ib_check *c, const struct ib_audit_view *v, struct ib_findings *f, bool llm, ib_check_one one);
 /* Reports the hints of all results for this check; returns how many. */
 size_t ib_check_hints(const struct ib_check *c, const struct ib_audit_view *v, struct ib_findings *f);
 
 /* A failing finding of a check with its error class; file may be NULL. Returned to set where, expected and found. */
 struct ib_finding *ib_check_fail(const struct ib_check *c, struct ib_findings *f, enum ib_code code, const char *file, const char *fmt, ...)
+	__attribute__((format(printf, 5, 6)));
+/* The same at another level than the check's own, of no class. */
+struct ib_finding *ib_check_fail_as(const struct ib_check *c, struct ib_findings *f, enum ib_level_of level, const char *file, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
 /* Sets expected and found (copied; each may be NULL). */
 void ib_finding_values(struct ib_finding *one, const char *expected, const char *found);

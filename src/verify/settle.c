@@ -78,6 +78,8 @@ static bool required_holds(const struct ib_verdict *v, const struct ib_verify_op
 {
 	bool anchor = opts->n_trust || opts->n_fingerprints;
 
+	if (v->kind == IB_KIND_FOLDER || v->kind == IB_KIND_FILE) /* nothing vouches for the bytes: what they say is all there is */
+		return v->consistent == IB_HOLDS_YES && !anchor;
 	if (v->intact != IB_HOLDS_YES || v->consistent != IB_HOLDS_YES)
 		return false;
 	if (v->kind == IB_KIND_PACKET && !opts->unsigned_ok)

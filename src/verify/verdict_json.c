@@ -46,6 +46,11 @@ static json_t *results(const struct ib_verdict *v)
 {
 	json_t *a = ib_json_array();
 
+	bool loose = v->kind == IB_KIND_FOLDER || v->kind == IB_KIND_FILE;
+
+	for (size_t i = 0; loose && i < v->audit.n_runs; i++)
+		for (size_t k = 0; k < v->audit.runs[i].results->n; k++)
+			ib_json_add(a, ib_result_json(&v->audit.runs[i].results->v[k], NULL));
 	for (size_t i = 0; v->intact == IB_HOLDS_YES && i < v->study.n_runs; i++)
 		for (size_t k = 0; k < v->study.runs[i].results.n; k++)
 			ib_json_add(a, ib_result_json(&v->study.runs[i].results.v[k], v->study.runs[i].id));

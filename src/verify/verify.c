@@ -14,6 +14,7 @@
 #include "base/str.h"
 #include "verify/check.h"
 #include "verify/dir.h"
+#include "verify/folder.h"
 #include "verify/run_dir.h"
 #include "verify/settle.h"
 #include "verify/verify_packet.h"
@@ -95,8 +96,7 @@ static int verify_dir(int fd, const char *path, const struct ib_verify_opts *opt
 		return ib_run_dir_verify(fd, path, opts, ret, err);
 	}
 	begin(ret, IB_KIND_FOLDER, path, opts);
-	return ib_fail(err, IB_E_UNSUPPORTED, 0, "'%s' is neither a study (no ledger.jsonl) nor a run (no record.json): folders of others are not supported yet",
-		       path);
+	return ib_folder_verify(fd, path, opts, ret, err);
 }
 
 int ib_verify_path(const struct ib_ctx *ctx, const char *path, const struct ib_verify_opts *opts, struct ib_verdict *ret, struct ib_err *err)

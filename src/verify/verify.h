@@ -46,8 +46,8 @@ struct ib_verdict {
 	int exit; /* enum ib_exit, from the same findings */
 };
 
-/* Verifies a packet (.tar, .tar.zst: told by content), a study or one run's directory. 0 with *ret filled, whatever the verdict; negative only where
- * nothing could be looked at: IB_E_IO (missing, unreadable), IB_E_USAGE (opts, trust files), IB_E_UNSUPPORTED (results of others).
+/* Verifies a packet (.tar, .tar.zst: told by content), a study, one run's directory, a folder of loose result files or one of these. 0 with *ret filled,
+ * whatever the verdict; negative only where nothing could be looked at: IB_E_IO (missing, unreadable), IB_E_USAGE (opts, trust files).
  * *ret is to be cleared in both cases. */
 IB_MUST int ib_verify_path(const struct ib_ctx *ctx, const char *path, const struct ib_verify_opts *opts, struct ib_verdict *ret, struct ib_err *err);
 /* The same for an open study directory; name is for messages. */

@@ -13,6 +13,8 @@
 #include "base/str.h"
 #include "clients/client.h"
 #include "verify/check.h"
+#include "verify/folder.h"
+#include "verify/loose.h"
 #include "verify/packet.h"
 #include "verify/settle.h"
 
@@ -181,26 +183,29 @@ static void refuse(struct ib_verdict *v, const char *path, const struct ib_verif
 {
 	struct ib_err e;
 
-	ib_fail(&e, IB_E_CONTAINER, 0, "'%s' is not a packet: neither a tar archive nor a zstd frame", path);
+	ib_fail(&e, IB_E_CONTAINER, 0, "'%s' is neither a packet (a tar archive, a zstd frame) nor a result of a known client ('ib-verify --list-clients')", path);
 	ib_findings_add_err(&v->findings, &e);
 	ib_verdict_settle(v, opts);
 }
 
 int ib_file_verify(int fd, const char *path, const struct ib_verify_opts *opts, const struct ib_anchors *anchors, struct ib_verdict *ret, struct ib_err *err)
 {
-	ib_auto_free char *head = ib_alloc(65536);
+	enum ib_loose kind = IB_LOOSE_OTHER;
+	char head[512];
 	size_t n;
-	int r = ib_read_upto(fd, head, 65536, path, &n, err);
+	int r = ib_loose_look(fd, path, &kind, err);
 
 	if (r < 0)
 		return r;
-	if (ib_packet_looks_like(head, n)) {
-		if (lseek(fd, 0, SEEK_SET) < 0)
-			return ib_fail(err, IB_E_IO, errno, "cannot read '%s' from its start", path);
+	if (kind == IB_LOOSE_RESULT)
+		return ib_loose_verify(fd, path, opts, ret, err);
+	r = ib_read_upto(fd, head, sizeof(head), path, &n, err);
+	if (r < 0)
+		return r;
+	if (lseek(fd, 0, SEEK_SET) < 0)
+		return ib_fail(err, IB_E_IO, errno, "cannot read '%s' from its start", path);
+	if (ib_packet_looks_like(head, n))
 		return packet(fd, path, opts, anchors, ret, err);
-	}
-	if (ib_client_recognise(head, n))
-		return ib_fail(err, IB_E_UNSUPPORTED, 0, "'%s' is a client's result; results outside a study are not supported yet", path);
 	refuse(ret, path, opts);
 	return 0;
 }

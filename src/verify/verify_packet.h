@@ -7,7 +7,7 @@
 #include "verify/verify.h"
 
 /* fd: the open file, at its start. ret is begun by the caller; its kind becomes IB_KIND_PACKET once it is one. A file that is no packet is a
- * finding (E_CONTAINER, refused); a client's result is IB_E_UNSUPPORTED. */
+ * finding (E_CONTAINER, refused), unless it is a client's result: then that is judged (verify/folder.h). */
 IB_MUST int ib_file_verify(int fd, const char *path, const struct ib_verify_opts *opts, const struct ib_anchors *anchors, struct ib_verdict *ret,
 			   struct ib_err *err);
 

@@ -386,7 +386,9 @@ static void test_study_without_ledger_is_none(void)
 
 	unlink(path(f, "ledger.jsonl"));
 	verify(f);
-	CU_ASSERT_EQUAL(f->r, IB_E_UNSUPPORTED);
+	CU_ASSERT_EQUAL(f->v.kind, IB_KIND_FOLDER);
+	CU_ASSERT_EQUAL(status_of(f, "S05"), IB_NOT_CHECKABLE);
+	CU_ASSERT_EQUAL(f->v.exit, 3);
 	end(f);
 }
 

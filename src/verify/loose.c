@@ -1,0 +1,87 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Loose files: recognition by content and reading by streaming. */
+#include "verify/loose.h"
+
+#include <errno.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "base/auto.h"
+#include "base/io.h"
+#include "base/str.h"
+#include "clients/client.h"
+#include "model/record.h"
+
+#define LOOK (64u << 10)
+
+static int read_hashed(void *arg, void *data, size_t n, size_t *ret_n, struct ib_err *err)
+{
+	struct ib_source_hashed *s = arg;
+	int r = s->from->read(s->from->arg, data, n, ret_n, err);
+
+	if (r < 0)
+		return r;
+	ib_sha256_add(s->sum, data, *ret_n);
+	s->bytes += *ret_n;
+	return 0;
+}
+
+struct ib_source ib_source_from_hashed(struct ib_source_hashed *s)
+{
+	return (struct ib_source){.read = read_hashed, .arg = s};
+}
+
+int ib_source_drain(const struct ib_source *in, struct ib_err *err)
+{
+	ib_auto_free char *part = ib_alloc(LOOK);
+	size_t n = LOOK;
+	int r = 0;
+
+	while (r == 0 && n == LOOK)
+		r = in->read(in->arg, part, LOOK, &n, err);
+	return r;
+}
+
+static int rewind_fd(int fd, const char *name, struct ib_err *err)
+{
+	return lseek(fd, 0, SEEK_SET) < 0 ? ib_fail(err, IB_E_IO, errno, "cannot read '%s' from its start", name) : 0;
+}
+
+int ib_loose_look(int fd, const char *name, enum ib_loose *ret, struct ib_err *err)
+{
+	ib_auto_free char *head = ib_alloc(LOOK);
+	size_t n;
+	int r = ib_read_upto(fd, head, LOOK, name, &n, err);
+
+	if (r == 0)
+		r = rewind_fd(fd, name, err);
+	if (r < 0)
+		return r;
+	if (ib_client_recognise(head, n))
+		*ret = IB_LOOSE_RESULT;
+	else if (memmem(head, n, "\"" IB_RECORD_SCHEMA "\"", strlen(IB_RECORD_SCHEMA) + 2))
+		*ret = IB_LOOSE_RECORD;
+	else
+		*ret = n && !memchr(head, '\0', n) ? IB_LOOSE_TEXT : IB_LOOSE_OTHER;
+	return 0;
+}
+
+int ib_loose_read(int fd, const char *name, struct ib_results *ret, char ret_hex[IB_HEX_LEN], struct ib_err *err)
+{
+	ib_auto_sha256 struct ib_sha256 *sum = ib_sha256_new();
+	struct ib_source_fd from = {.fd = fd, .name = name};
+	const struct ib_source raw = ib_source_from_fd(&from);
+	struct ib_source_hashed hashed = {.from = &raw, .sum = sum};
+	const struct ib_source in = ib_source_from_hashed(&hashed);
+	struct ib_err ignored;
+	int r = ib_client_read_source(&in, name, ret, err);
+
+	/* a reader that gave up has not seen all bytes */
+	if (ib_source_drain(&in, r < 0 ? &ignored : err) < 0) {
+		ib_results_clear(ret);
+		ret_hex[0] = '\0';
+		return r < 0 ? r : err->code;
+	}
+	ib_sha256_hex(sum, ret_hex);
+	return r;
+}
