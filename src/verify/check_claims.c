@@ -48,4 +48,12 @@ static void run(const struct ib_check *self, const struct ib_audit_view *v, stru
 	ib_check_pass(self, f, before);
 }
 
-const struct ib_check ib_check_claims = {.id = "A10", .level = IB_FINDING_E, .title = "the clients' numbers re-derive from their raw records", .audit = run};
+const struct ib_check ib_check_claims = {
+	.id = "A10",
+	.level = IB_FINDING_E,
+	.title = "the clients' numbers re-derive from their raw records",
+	.reads = "each number that a client states against the same number derived from its records by the client's own formula, within the stated tolerance",
+	.means = "the file was edited, or its numbers are not those of its records",
+	.todo = "quote only the derived numbers, and ask where the stated ones come from",
+	.audit = run,
+};

@@ -72,4 +72,12 @@ static void run(const struct ib_check *self, const struct ib_audit_view *v, stru
 			notes(self, &v->runs[i].results->v[k], f);
 }
 
-const struct ib_check ib_check_formats = {.id = "A03", .level = IB_FINDING_E, .title = "result files are whole", .audit = run};
+const struct ib_check ib_check_formats = {
+	.id = "A03",
+	.level = IB_FINDING_E,
+	.title = "result files are whole",
+	.reads = "every file that a known client wrote, to its end; notes NaN and Infinity, foreign lines and byte-order marks",
+	.means = "a file is torn, malformed or of a form that no version of its client writes: what stands in it is not all that was measured",
+	.todo = "ask for the whole file, or for the run that wrote it to be repeated; a copy made while the client still wrote is the usual cause",
+	.audit = run,
+};
