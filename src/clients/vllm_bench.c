@@ -7,13 +7,10 @@
 #include "base/auto.h"
 #include "clients/clients.h"
 #include "clients/head.h"
-#include "clients/lines.h"
 #include "clients/vllm.h"
 #include "clients/vllm_flags.h"
 
-#define SECONDS_MAX 1e12                 /* of any time, either way: arithmetic on them stays finite */
 #define COUNT_MAX ((json_int_t)1 << 53) /* of any total */
-#define RESULTS_MAX 1000                 /* in one file of append mode */
 
 static const char *const schema_ids[] = {
 	"vllm-bench/python-0.6",  "vllm-bench/python-0.9",  "vllm-bench/python-0.11", "vllm-bench/python-0.15",
@@ -87,121 +84,6 @@ static void note_missing(const json_t *o, enum schema schema, struct ib_strv *re
 			ib_strv_add(ret, keys[i].key);
 }
 
-/* Array called key; NULL when absent. All arrays must have the same number of elements. */
-static int get_array(const json_t *o, const char *name, const char *key, size_t *n, const json_t **ret, struct ib_err *err)
-{
-	const json_t *a = json_object_get(o, key);
-
-	*ret = NULL;
-	if (!a || json_is_null(a))
-		return 0;
-	if (!json_is_array(a))
-		return ib_fail_at(err, IB_E_SYNTAX, name, "'%s': key '%s' is not an array", name, key);
-	if (*n != SIZE_MAX && json_array_size(a) != *n)
-		return ib_fail_at(err, IB_E_SYNTAX, name, "'%s': array '%s' has %zu elements, another one has %zu", name, key, json_array_size(a), *n);
-	*n = json_array_size(a);
-	*ret = a;
-	return 0;
-}
-
-static bool is_time(const json_t *v)
-{
-	return json_is_number(v) && fabs(json_number_value(v)) <= SECONDS_MAX;
-}
-
-static int get_reals(const json_t *o, const char *name, const char *key, size_t *n, double **ret, struct ib_err *err)
-{
-	const json_t *a;
-	int r = get_array(o, name, key, n, &a, err);
-
-	if (r < 0 || !a)
-		return r;
-	*ret = ib_columns_reals(*n);
-	for (size_t i = 0; i < *n; i++) {
-		const json_t *v = json_array_get(a, i);
-
-		if (is_time(v))
-			(*ret)[i] = json_number_value(v);
-		else if (!json_is_null(v))
-			return ib_fail_at(err, IB_E_SYNTAX, name, "'%s': element %zu of '%s' is not a time in seconds", name, i, key);
-	}
-	return 0;
-}
-
-static int get_counts(const json_t *o, const char *name, const char *key, size_t *n, int64_t **ret, struct ib_err *err)
-{
-	const json_t *a;
-	int r = get_array(o, name, key, n, &a, err);
-
-	if (r < 0 || !a)
-		return r;
-	*ret = ib_columns_ints(*n);
-	for (size_t i = 0; i < *n; i++) {
-		const json_t *v = json_array_get(a, i);
-
-		if (json_is_null(v))
-			continue;
-		if (!json_is_integer(v) || json_integer_value(v) < 0 || json_integer_value(v) > INT32_MAX)
-			return ib_fail_at(err, IB_E_SYNTAX, name, "'%s': element %zu of '%s' is not a count", name, i, key);
-		(*ret)[i] = json_integer_value(v);
-	}
-	return 0;
-}
-
-static int get_gaps(const json_t *o, const char *name, size_t *n, struct ib_columns *c, struct ib_err *err)
-{
-	const json_t *a;
-	size_t total = 0, at = 0;
-	int r = get_array(o, name, "itls", n, &a, err);
-
-	if (r < 0 || !a || !*n)
-		return r;
-	for (size_t i = 0; i < *n; i++)
-		total += json_array_size(json_array_get(a, i));
-	c->itl_at = ib_realloc(NULL, *n + 1, sizeof(*c->itl_at));
-	c->itl_s = ib_columns_reals(total);
-	c->itl_n = total;
-	for (size_t i = 0; i < *n; i++) {
-		const json_t *gaps = json_array_get(a, i);
-
-		if (!json_is_array(gaps))
-			return ib_fail_at(err, IB_E_SYNTAX, name, "'%s': element %zu of 'itls' is not an array", name, i);
-		c->itl_at[i] = at;
-		for (size_t k = 0; k < json_array_size(gaps); k++) {
-			const json_t *v = json_array_get(gaps, k);
-
-			if (!is_time(v))
-				return ib_fail_at(err, IB_E_SYNTAX, name, "'%s': gap %zu of request %zu in 'itls' is not a time in seconds", name, k, i);
-			c->itl_s[at++] = json_number_value(v);
-		}
-	}
-	c->itl_at[*n] = at;
-	return 0;
-}
-
-static int get_columns(const json_t *o, const char *name, struct ib_columns *c, const json_t **ret_errors, struct ib_err *err)
-{
-	size_t n = SIZE_MAX;
-	int r = get_counts(o, name, "input_lens", &n, &c->input_tokens, err);
-
-	if (r == 0)
-		r = get_counts(o, name, "output_lens", &n, &c->output_tokens, err);
-	if (r == 0)
-		r = get_reals(o, name, "ttfts", &n, &c->ttft_s, err);
-	if (r == 0)
-		r = get_reals(o, name, "latencies", &n, &c->e2e_s, err);
-	if (r == 0)
-		r = get_reals(o, name, "start_times", &n, &c->start_s, err);
-	if (r == 0)
-		r = get_reals(o, name, "queue_times", &n, &c->queue_s, err);
-	if (r == 0)
-		r = get_gaps(o, name, &n, c, err);
-	if (r == 0)
-		r = get_array(o, name, "errors", &n, ret_errors, err);
-	c->n = n == SIZE_MAX ? 0 : n;
-	return r;
-}
-
 /* Without output lengths only a latency above 0 marks success, and that only when their number equals "completed". */
 static bool latency_tells(const json_t *o, const struct ib_columns *c)
 {
@@ -214,17 +96,9 @@ static bool latency_tells(const json_t *o, const struct ib_columns *c)
 	return json_is_integer(json_object_get(o, "completed")) && json_integer_value(json_object_get(o, "completed")) == n;
 }
 
-/* Length and not text: a string may begin with a byte 0. */
-static bool has_error(const json_t *errors, size_t i)
+static enum ib_outcome outcome(const struct ib_columns *c, const bool *errors, size_t i)
 {
-	const json_t *e = errors ? json_array_get(errors, i) : NULL;
-
-	return e && (json_is_string(e) ? json_string_length(e) > 0 : !json_is_null(e));
-}
-
-static enum ib_outcome outcome(const struct ib_columns *c, const json_t *errors, size_t i)
-{
-	if (has_error(errors, i))
+	if (errors && errors[i])
 		return IB_OUTCOME_FAILED;
 	if (c->output_tokens && c->output_tokens[i] < 0) /* null */
 		return IB_OUTCOME_UNKNOWN;
@@ -235,7 +109,7 @@ static enum ib_outcome outcome(const struct ib_columns *c, const json_t *errors,
 
 /* An empty error does not mean success: an HTTP status without a reason phrase leaves one. The client writes 0 for times that it does
  * not have; they become "not recorded" here. */
-static void set_outcomes(const json_t *o, const json_t *errors, struct ib_result *r)
+static void set_outcomes(const json_t *o, const bool *errors, struct ib_result *r)
 {
 	struct ib_columns *c = &r->columns;
 	bool known = c->output_tokens || latency_tells(o, c);
@@ -246,7 +120,7 @@ static void set_outcomes(const json_t *o, const json_t *errors, struct ib_result
 	c->outcome = ib_alloc(c->n);
 	for (size_t i = 0; i < c->n; i++) {
 		c->outcome[i] = known ? outcome(c, errors, i) : IB_OUTCOME_UNKNOWN;
-		silent += c->outcome[i] == IB_OUTCOME_FAILED && errors && !has_error(errors, i) && c->output_tokens;
+		silent += c->outcome[i] == IB_OUTCOME_FAILED && errors && !errors[i] && c->output_tokens;
 		if (c->outcome[i] == IB_OUTCOME_SUCCEEDED)
 			continue;
 		if (c->e2e_s && !(c->e2e_s[i] > 0))
@@ -327,40 +201,57 @@ static void drop_zero_ttfts(struct ib_columns *c)
 			c->ttft_s[i] = NAN;
 }
 
-static int read_object(json_t *o, const char *name, void *arg, struct ib_err *err)
+static int read_object(struct ib_stream *s, const char *name, struct ib_results *ret, struct ib_err *err)
 {
-	struct ib_results *ret = arg;
+	ib_auto_vllm struct ib_vllm_object file = {0};
+	const json_t *o;
 	struct ib_result *r;
-	const json_t *errors = NULL;
 	enum schema schema;
-	int e;
+	int e = ib_vllm_read(s, &file, err);
 
-	if (!json_is_object(o) || !has(o, "completed") || !has(o, "num_prompts"))
-		return ib_fail_at(err, IB_E_SYNTAX, name, "'%s' holds a line that is no result of vllm bench serve", name);
-	if (ret->n == RESULTS_MAX)
-		return ib_fail_at(err, IB_E_LIMIT, name, "'%s' holds more than %d results", name, RESULTS_MAX);
+	if (e < 0)
+		return e;
+	o = file.scalars;
+	if (!has(o, "completed") || !has(o, "num_prompts"))
+		return ib_stream_fail(s, err, IB_E_SYNTAX, "an object that is no result of vllm bench serve");
+	if (ret->n == IB_RESULTS_MAX)
+		return ib_fail_at(err, IB_E_LIMIT, name, "'%s' holds more than %d results", name, IB_RESULTS_MAX);
 	schema = schema_of(o);
 	r = ib_results_add(ret, &ib_client_vllm_bench, name);
 	r->schema_id = schema_ids[schema];
+	r->columns = file.columns;
+	file.columns = (struct ib_columns){0};
 	note_missing(o, schema, &r->missing);
 	read_setting(o, r);
-	e = get_columns(o, name, &r->columns, &errors, err);
-	if (e < 0)
-		return e;
-	set_outcomes(o, errors, r);
+	set_outcomes(o, file.errors, r);
 	rebuild_latencies(o, r);
 	fill_totals(o, r);
-	e = ib_vllm_claims(o, r, err);
+	e = ib_vllm_claims(file.scalars, r, err);
 	drop_zero_ttfts(&r->columns);
 	return e;
 }
 
+/* One object, or one after the other (append mode). */
 static int read_file(const struct ib_source *in, const char *name, struct ib_results *ret, struct ib_err *err)
 {
-	ib_auto_buf struct ib_buf b = IB_BUF(IB_SLURP_MAX);
-	int r = ib_client_slurp(in, name, &b, err);
+	const struct ib_stream_opts opts = {.literals = true, .sequence = true, .hash = true};
+	ib_auto_stream struct ib_stream *s = ib_stream_new(in, name, &opts);
 
-	return r < 0 ? r : ib_lines_or_document(ib_buf_str(&b), b.len, name, read_object, ret, err);
+	for (;;) {
+		struct ib_token t;
+		bool more;
+		int r = ib_stream_document(s, &more, err);
+
+		if (r == 0 && !more)
+			return 0;
+		if (r == 0)
+			r = read_object(s, name, ret, err);
+		if (r == 0)
+			r = ib_stream_next(s, &t, err); /* the end of the document */
+		if (r < 0)
+			return r;
+		ib_result_notes(&ret->v[ret->n - 1], ib_stream_notes(s));
+	}
 }
 
 const struct ib_client ib_client_vllm_bench = {

@@ -416,7 +416,7 @@ static int document(struct ib_stream *s, bool *ret_more)
 		r = stream_byte(s);
 		if (r < 0)
 			return r;
-		if (!first && r != STREAM_EOF)
+		if (!first && !s->opts.sequence && r != STREAM_EOF)
 			return stream_refuse(s, IB_E_JSON, "something follows the value");
 		*ret_more = r != STREAM_EOF;
 		r = 0;

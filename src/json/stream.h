@@ -43,6 +43,7 @@ struct ib_token {
 struct ib_stream_opts {
 	bool literals; /* NaN, Infinity and -Infinity are numbers (counted), as Python writes them; else IB_E_JSON */
 	bool lines;    /* one document a line; lines that are no object or array are passed over and counted; else one document in all */
+	bool sequence; /* any number of documents, one after the other, laid out as they like */
 	bool hash;     /* compute ib_token.hash */
 };
 
