@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/auto.h"
+#include "base/clock.h"
 #include "clients/head.h"
 #include "json/pick.h"
 
@@ -85,6 +86,8 @@ static int read_members(struct ib_stream *s, json_t **ret, struct ib_err *err)
 		if (r == 0)
 			ib_json_set(o, key, v);
 	}
+	if (r == 0)
+		r = ib_stream_next(s, &t, err); /* the end */
 	if (r < 0)
 		return r;
 	*ret = ib_steal(&o);
@@ -121,7 +124,8 @@ static void read_window(const json_t *o, const struct ib_aiperf_summary *s, stru
 	ib_result_span(r, "start_time to end_time", phase);
 	ib_result_span(r, "benchmark_duration", ok);
 	r->duration_s = s->by_phase ? phase : ok;
-	r->window = s->by_phase ? "start to end of the measured phase (start_time to end_time)" : "first start to last end of the succeeded requests (benchmark_duration)";
+	r->window = s->by_phase ? "start to end of the measured phase (start_time to end_time)"
+				: "first start to last end of the succeeded requests (benchmark_duration)";
 }
 
 static int64_t count(double v)
@@ -160,8 +164,8 @@ static void read_end(const json_t *o, struct ib_result *r)
 
 	if (!cancelled && !json_is_false(json_object_get(o, "is_complete")))
 		return;
-	r->cut = ib_asprintf("%s%s%.200s; requests that were under way then are in no file of this client", cancelled ? "the run was cancelled" : "the run is not complete",
-			     reason ? ": " : "", reason ? reason : "");
+	r->cut = ib_asprintf("%s%s%.200s; requests that were under way then are in no file of this client",
+			     cancelled ? "the run was cancelled" : "the run is not complete", reason ? ": " : "", reason ? reason : "");
 }
 
 /* The sum over its kinds is the number of errors; the number of kinds is not. */

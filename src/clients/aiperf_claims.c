@@ -30,7 +30,7 @@ static const struct metric series[] = {
 	{"prefill_throughput_per_user", &ib_speed_prefill, 1, false},
 	{"input_sequence_length", &ib_input_length, 1, false},
 	{"output_sequence_length", &ib_output_length, 1, false},
-	{"credit_to_start_latency", &ib_queue_client, 1e3, false},
+	{"credit_to_start_latency", &ib_queue_all, 1e3, false},
 	{"adj_request_latency", &ib_e2e_failed_never, 1e3, false},
 	{"adj_time_to_first_token", &ib_ttft_failed_never, 1e3, false},
 	{"adj_inter_token_latency", &ib_tpot_failed_never, 1e3, false},
@@ -97,29 +97,35 @@ static void open_claim(struct ib_claim *c, const char *why)
 	c->why = ib_strdup(why);
 }
 
+/* Why this statistic cannot be repeated, or NULL. */
+static const char *obstacle(const struct ib_aiperf_summary *s, const struct ib_formula *f, enum ib_measure measure)
+{
+	bool divided = f == &ib_tpot_excl_first || f == &ib_speed_decode || f == &ib_tpot_failed_never;
+
+	if (s->chunk_usage && divided && measure != IB_MEASURE_COUNT)
+		return "the client divided by the tokens after the first chunk; how many the first chunk held is not in the records";
+	if (s->sketch && f == &ib_itl_content_gaps && measure == IB_MEASURE_PERCENTILE)
+		return "this version takes percentiles of gaps from a sketch (t-digest), which cannot be repeated";
+	return NULL;
+}
+
 static void claim_series(const struct ib_aiperf_summary *s, struct ib_result *r, const struct metric *m)
 {
-	bool sketched = s->sketch && m->formula == &ib_itl_content_gaps;
-	bool divided = s->chunk_usage && (m->formula == &ib_tpot_excl_first || m->formula == &ib_speed_decode || m->formula == &ib_tpot_failed_never);
-	bool early = ib_starts(m->name, "adj_");
-
 	for (size_t i = 0; i < IB_LEN(statistics); i++) {
 		const struct statistic *st = &statistics[i];
-		struct ib_claim *c = expect(s, r, m->name, st->name, m->formula, st->measure, m->scale, st->measure == IB_MEASURE_COUNT ? 0 : TOLERANCE);
+		bool count = st->measure == IB_MEASURE_COUNT;
+		const char *why = obstacle(s, m->formula, st->measure);
+		struct ib_claim *c = expect(s, r, m->name, st->name, m->formula, st->measure, count ? 1 : m->scale, count ? 0 : TOLERANCE);
 
 		if (!c)
 			continue;
 		c->headline = m->headline && st->headline;
 		if (st->measure == IB_MEASURE_PERCENTILE) {
 			c->p = st->p;
-			c->rule = early ? IB_RULE_NEAREST : IB_RULE_LINEAR;
+			c->rule = ib_starts(m->name, "adj_") ? IB_RULE_NEAREST : IB_RULE_LINEAR;
 		}
-		if (st->measure == IB_MEASURE_COUNT)
-			c->scale = 1;
-		if (divided && st->measure != IB_MEASURE_COUNT)
-			open_claim(c, "the client divided by the tokens after the first chunk; how many the first chunk held is not in the records");
-		else if (sketched && st->measure == IB_MEASURE_PERCENTILE)
-			open_claim(c, "this version takes percentiles of gaps from a sketch (t-digest), which cannot be repeated");
+		if (why)
+			open_claim(c, why);
 	}
 }
 

@@ -6,6 +6,7 @@
 
 #include "base/auto.h"
 #include "clients/aiperf.h"
+#include "clients/settings.h"
 
 static const char from_file[] = "the file";
 
@@ -20,19 +21,23 @@ static const json_t *at(const json_t *j, const char *path)
 	return j;
 }
 
+static char *number_text(double v)
+{
+	return fabs(v) < 1e15 && !(v < floor(v)) && !(v > floor(v)) ? ib_asprintf("%.0f", v) : ib_asprintf("%.17g", v);
+}
+
 /* Scalars alone are settings; lists (of a sweep) and objects are none. */
 static void put(struct ib_result *r, enum ib_setting_key key, const json_t *v)
 {
-	char number[32];
+	ib_auto_free char *text = NULL;
 
 	if (json_is_string(v))
-		ib_setting_put(&r->settings, key, json_string_value(v), from_file);
-	if (json_is_boolean(v))
-		ib_setting_put(&r->settings, key, json_is_true(v) ? "true" : "false", from_file);
-	if (!json_is_number(v))
-		return;
-	ib_json_double(json_number_value(v), number);
-	ib_setting_put(&r->settings, key, number, from_file);
+		text = key == IB_SET_ENDPOINT ? ib_setting_url(json_string_value(v)) : ib_strdup(json_string_value(v));
+	else if (json_is_boolean(v))
+		text = ib_strdup(json_is_true(v) ? "true" : "false");
+	else if (json_is_number(v))
+		text = number_text(json_number_value(v));
+	ib_setting_put(&r->settings, key, text, from_file);
 }
 
 static const struct place {
@@ -83,50 +88,14 @@ static void put_phases(const json_t *phases, struct ib_result *r)
 	}
 }
 
-/* Splits a command line that the client wrote for a shell: quotes, and backslashes outside single quotes. At most 1000 words. */
-static void split(const char *p, struct ib_strv *ret)
+static void put_command(const char *command, struct ib_result *r)
 {
-	ib_auto_free char *word = ib_alloc(strlen(p) + 1);
-	size_t n = 0;
-	bool any = false;
-	char quote = '\0';
-
-	for (; *p && ret->n < 1000; p++) {
-		if (quote ? *p == quote : *p == '\'' || *p == '"') {
-			quote = quote ? '\0' : *p;
-			any = true;
-		} else if (!quote && (*p == ' ' || *p == '\t' || *p == '\n')) {
-			word[n] = '\0';
-			if (any)
-				ib_strv_add(ret, word);
-			any = false;
-			n = 0;
-		} else {
-			if (*p == '\\' && quote != '\'' && p[1])
-				p++;
-			word[n++] = *p;
-			any = true;
-		}
-	}
-	word[n] = '\0';
-	if (any)
-		ib_strv_add(ret, word);
-}
-
-static void put_command(const char *command, struct ib_result *r, bool *ret_chunk_usage)
-{
-	ib_auto_strv struct ib_strv words = {0};
 	struct ib_settings s = {0};
 
-	split(command, &words);
-	if (!words.n)
-		return;
-	(void)ib_settings_from_argv((const char *const *)words.v, words.n, &s);
+	(void)ib_settings_from_command(command, strlen(command), &s);
 	for (size_t k = 0; k < IB_SETTINGS; k++)
 		ib_setting_put(&r->settings, (enum ib_setting_key)k, s.v[k], "the command line");
 	ib_settings_clear(&s);
-	for (size_t i = 0; i < words.n; i++)
-		*ret_chunk_usage = *ret_chunk_usage || strcmp(words.v[i], "--per-chunk-usage") == 0;
 }
 
 static int64_t whole(const struct ib_settings *s, enum ib_setting_key key)
@@ -148,7 +117,8 @@ void ib_aiperf_config(const json_t *config, const json_t *run, struct ib_result 
 	if (!command)
 		command = json_string_value(json_object_get(config, "cli_command"));
 	if (command)
-		put_command(command, r, ret_chunk_usage);
+		put_command(command, r);
+	*ret_chunk_usage = *ret_chunk_usage || (command && strstr(command, "--per-chunk-usage"));
 	r->requests.asked = whole(&r->settings, IB_SET_REQUESTS);
 	r->concurrency_asked = whole(&r->settings, IB_SET_CONCURRENCY);
 	r->rate_asked = ib_setting_number(&r->settings, IB_SET_RATE);

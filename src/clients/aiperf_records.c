@@ -108,10 +108,10 @@ static int64_t asked(const struct line *l)
 	double n;
 
 	if (isnan(l->mismatch_pct) || l->mismatch_pct <= -100 || l->output <= 0)
-		return -1;
+		return IB_NOT_IN_FILE;
 	n = round((double)l->output / (1 + l->mismatch_pct / 100));
 	if (!(n >= 1 && n < 9e15) || fabs(((double)l->output - n) / n * 100 - l->mismatch_pct) > 1e-6)
-		return -1;
+		return IB_NOT_IN_FILE;
 	return (int64_t)n;
 }
 
@@ -217,6 +217,21 @@ static void note_bundles(const struct ib_columns *c, struct ib_result *r)
 			       tokens / chunks);
 }
 
+/* The server's own count closes a stream: where others have it, an answer without it is likely to be a broken one. */
+static void note_usage(const struct ib_columns *c, struct ib_result *r)
+{
+	size_t with = 0, without = 0;
+
+	for (size_t i = 0; c->output_server && i < c->n; i++) {
+		with += ib_columns_counts(c, i) && c->output_server[i] >= 0;
+		without += ib_columns_counts(c, i) && c->output_server[i] < 0;
+	}
+	if (with && without)
+		ib_result_hint(r, "A16", "/metrics/usage_completion_tokens", NULL, NULL,
+			       "%zu of %zu responses that were counted as success end without the server's token count, which the others have: they may be cut off", without,
+			       with + without);
+}
+
 static void finish(struct file *f)
 {
 	struct ib_result *r = f->result;
@@ -236,6 +251,7 @@ static void finish(struct file *f)
 			       "%llu records hold times that cannot be (the first is record %llu): these times are left out",
 			       (unsigned long long)f->impossible, (unsigned long long)f->first_impossible);
 	note_bundles(f->columns, r);
+	note_usage(f->columns, r);
 }
 
 int ib_aiperf_records(const struct ib_source *in, const char *name, struct ib_results *ret, struct ib_err *err)
@@ -244,6 +260,7 @@ int ib_aiperf_records(const struct ib_source *in, const char *name, struct ib_re
 	ib_auto_stream struct ib_stream *s = ib_stream_new(in, name, &opts);
 	struct ib_result *r = ib_results_add(ret, &ib_client_aiperf, name);
 	struct file f = {.columns = &r->columns, .result = r, .first = INFINITY, .last = -INFINITY};
+	struct ib_token end;
 	bool more = false;
 	int e;
 
@@ -259,6 +276,8 @@ int ib_aiperf_records(const struct ib_source *in, const char *name, struct ib_re
 		e = ib_pick(s, table, &f.line, n == 1 ? &r->missing : NULL, err);
 		if (e == 0)
 			add(&f, n);
+		if (e == 0)
+			e = ib_stream_next(s, &end, err);
 		if (e == 0)
 			e = ib_stream_document(s, &more, err);
 	}

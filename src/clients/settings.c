@@ -78,8 +78,7 @@ bool ib_setting_same_name(const char *a, size_t n, const char *b)
 
 /* --- one table of flags --- */
 
-/* "http://user:word@host/path?query" without user and query: neither says where requests went, and both may hold a secret. */
-static char *clean_url(const char *url)
+char *ib_setting_url(const char *url)
 {
 	const char *host = strstr(url, "://"), *at, *end;
 	size_t scheme;
@@ -123,7 +122,7 @@ static void take(const struct ib_client_flag *f, const struct ib_given *given, s
 	if (!value || strlen(value) > IB_SETTING_MAX || (is_length(f->sets) && value[0] == '-'))
 		return;
 	if (f->sets == IB_SET_ENDPOINT)
-		url = clean_url(value);
+		url = ib_setting_url(value);
 	ib_setting_put(s, f->sets, url ? url : value, given->from);
 }
 
@@ -136,7 +135,7 @@ static void take_host(const struct ib_given *given, struct ib_settings *s)
 		return;
 	url = ib_asprintf("http://%s:%s", host, port);
 	free(host);
-	host = clean_url(url);
+	host = ib_setting_url(url);
 	ib_setting_put(s, IB_SET_ENDPOINT, host, given->from);
 }
 

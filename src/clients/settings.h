@@ -20,6 +20,8 @@ struct ib_given {
 void ib_settings_apply(const struct ib_client *c, const struct ib_given *given, struct ib_settings *s);
 /* Are two names of a flag the same, dashes and underscores being equal and leading ones not counting? n: bytes of a, b up to its end or "/". */
 bool ib_setting_same_name(const char *a, size_t n, const char *b);
+/* An address without user, password and query: neither says where requests went, and both may hold a secret. Allocated. */
+char *ib_setting_url(const char *url);
 /* Adds what another command or configuration of the same run says: of settings that disagree none is known. first: there is nothing yet to disagree with. */
 void ib_settings_agree(struct ib_settings *s, struct ib_settings *other, bool first);
 

@@ -82,6 +82,12 @@ const struct ib_formula *const ib_formulas[] = {
 	&ib_peak_chunks_bucket,
 	&ib_peak_requests_bucket,
 	&ib_peak_in_flight,
+	&ib_e2e_failed_never,
+	&ib_ttft_failed_never,
+	&ib_tpot_failed_never,
+	&ib_time_decode_failed_never,
+	&ib_queue_all,
+	&ib_count_length_missed,
 	&ib_claimed_only,
 	NULL,
 };

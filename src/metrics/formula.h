@@ -63,6 +63,9 @@ extern const struct ib_formula ib_requests_over_duration, ib_input_tokens_over_d
 	ib_concurrency_mean, ib_duration_client, ib_duration_all, ib_duration_ok, ib_goodput_client, ib_energy_per_output_token;
 /* Peaks (peak.c). */
 extern const struct ib_formula ib_peak_chunks_bucket, ib_peak_requests_bucket, ib_peak_in_flight;
+/* What only AIPerf computes (formulas_aiperf.c). */
+extern const struct ib_formula ib_e2e_failed_never, ib_ttft_failed_never, ib_tpot_failed_never, ib_time_decode_failed_never, ib_queue_all,
+	ib_count_length_missed;
 /* A number that a client states and that no formula here covers. */
 extern const struct ib_formula ib_claimed_only;
 

@@ -124,6 +124,10 @@ double ib_percentile(const double *sorted, size_t n, double p, enum ib_rule rule
 		return sorted[i < n ? i : n - 1];
 	}
 	at = q * (n - 1);
+	if (rule == IB_RULE_NEAREST) {
+		i = at < 0 ? 0 : (size_t)rint(at); /* rounds halves to even */
+		return sorted[i < n ? i : n - 1];
+	}
 	i = at < 0 ? 0 : (size_t)at;
 	if (i + 1 >= n)
 		return sorted[n - 1];
@@ -160,7 +164,7 @@ struct ib_stat ib_series_percentile(struct ib_series *s, double p, enum ib_rule 
 
 const char *ib_rule_name(enum ib_rule rule)
 {
-	static const char *const names[] = {[IB_RULE_NONE] = NULL, [IB_RULE_LINEAR] = "linear", [IB_RULE_NEAREST_RANK] = "nearest_rank"};
+	static const char *const names[] = {[IB_RULE_NONE] = NULL, [IB_RULE_LINEAR] = "linear", [IB_RULE_NEAREST_RANK] = "nearest_rank", [IB_RULE_NEAREST] = "nearest"};
 
 	return names[rule];
 }

@@ -18,6 +18,7 @@ enum ib_rule {
 	IB_RULE_NONE,         /* not a percentile */
 	IB_RULE_LINEAR,       /* between the two nearest order statistics, at (n - 1) p: numpy's default */
 	IB_RULE_NEAREST_RANK, /* smallest sample with at least n p samples at or below it */
+	IB_RULE_NEAREST,      /* the order statistic nearest to (n - 1) p, the even one of two equally near */
 };
 
 struct ib_stat {
@@ -62,7 +63,7 @@ double ib_percentile(const double *sorted, size_t n, double p, enum ib_rule rule
 /* Fewest samples that carry percentile p: 1 up to p50, then 100 / (100 - p): 10 for p90, 20 for p95, 100 for p99, 1000 for p99.9. */
 size_t ib_percentile_needs(double p);
 
-const char *ib_rule_name(enum ib_rule rule); /* "linear", "nearest_rank"; NULL for IB_RULE_NONE */
+const char *ib_rule_name(enum ib_rule rule); /* "linear", "nearest_rank", "nearest"; NULL for IB_RULE_NONE */
 const char *ib_stat_state_name(enum ib_stat_state state); /* "value", "undefined", "not_recorded" */
 
 #endif
