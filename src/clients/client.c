@@ -27,15 +27,9 @@ const struct ib_client *ib_client_recognise(const char *data, size_t n)
 	return NULL;
 }
 
-/* A source that gives what was looked at first, then the rest. */
-struct peeked {
-	struct ib_source_mem head;
-	const struct ib_source *rest;
-};
-
 static int read_peeked(void *arg, void *data, size_t n, size_t *ret_n, struct ib_err *err)
 {
-	struct peeked *p = arg;
+	struct ib_peeked *p = arg;
 	size_t k = p->head.n - p->head.at < n ? p->head.n - p->head.at : n, more = 0;
 	int r = 0;
 
@@ -47,17 +41,24 @@ static int read_peeked(void *arg, void *data, size_t n, size_t *ret_n, struct ib
 	return r;
 }
 
+int ib_client_peek(const struct ib_source *in, char *data, size_t n, struct ib_peeked *p, struct ib_source *ret, struct ib_err *err)
+{
+	*p = (struct ib_peeked){.head = {.data = data}, .rest = in};
+	*ret = (struct ib_source){.read = read_peeked, .arg = p};
+	return in->read(in->arg, data, n, &p->head.n, err);
+}
+
 int ib_client_read_source(const struct ib_source *in, const char *name, struct ib_results *ret, struct ib_err *err)
 {
 	ib_auto_results struct ib_results found = {0};
 	ib_auto_free char *head = ib_alloc(IB_HEAD_MAX);
-	struct peeked p = {.head = {.data = head}, .rest = in};
-	const struct ib_source all = {.read = read_peeked, .arg = &p};
+	struct ib_peeked p;
+	struct ib_source all;
 	const struct ib_client *client;
 	int r;
 
 	*ret = (struct ib_results){0};
-	r = in->read(in->arg, head, IB_HEAD_MAX, &p.head.n, err);
+	r = ib_client_peek(in, head, IB_HEAD_MAX, &p, &all, err);
 	if (r < 0)
 		return r;
 	client = ib_client_recognise(head, p.head.n);

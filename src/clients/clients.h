@@ -14,4 +14,12 @@ extern const struct ib_client ib_client_sglang;
 /* Reads everything into b (within b->max, else IB_E_LIMIT): for readers of small files that need all bytes at once. */
 IB_MUST int ib_client_slurp(const struct ib_source *in, const char *name, struct ib_buf *b, struct ib_err *err);
 
+/* A source whose beginning was looked at: gives head, then the rest. */
+struct ib_peeked {
+	struct ib_source_mem head; /* IB_HEAD_MAX bytes at most, owned by the caller */
+	const struct ib_source *rest;
+};
+/* Fills data, of n bytes, with the beginning of in. *ret then gives everything from the start; p and data must live as long as it is used. */
+IB_MUST int ib_client_peek(const struct ib_source *in, char *data, size_t n, struct ib_peeked *p, struct ib_source *ret, struct ib_err *err);
+
 #endif

@@ -125,14 +125,15 @@ static int read_synthetic(const json_t *head, const char *name, struct ib_result
 
 /* --- what the columns hold --- */
 
-/* The formula called so in the header; of a name that is not known nothing may be derived. */
-static void pick(const json_t *formulas, const char *key, struct ib_result *r, const struct ib_formula **ret)
+/* The formula called so in the header, or, when it may be, none. Of a name that is not known here nothing of the file may pass. */
+static void pick(const json_t *formulas, const char *key, bool may_be_none, struct ib_result *r, const struct ib_formula **ret)
 {
 	const char *name = json_string_value(json_object_get(formulas, key));
+	const struct ib_formula *f = name ? ib_formula_find(name) : NULL;
 
-	*ret = name ? ib_formula_find(name) : NULL;
-	if (name && !*ret)
-		r->unknown_version = true;
+	r->unknown_version = r->unknown_version || (name && !f);
+	if (f || may_be_none)
+		*ret = f;
 }
 
 static void read_formulas(const json_t *head, struct ib_result *r)
@@ -145,10 +146,10 @@ static void read_formulas(const json_t *head, struct ib_result *r)
 	r->any_benchmark = kind && strcmp(kind, "samples") == 0;
 	if (!json_is_object(formulas))
 		return;
-	pick(formulas, "ttft", r, &r->ttft);
-	pick(formulas, "tpot", r, &r->tpot);
-	pick(formulas, "itl", r, &r->itl);
-	pick(formulas, "e2e", r, &r->e2e);
+	pick(formulas, "ttft", false, r, &r->ttft);
+	pick(formulas, "tpot", true, r, &r->tpot);
+	pick(formulas, "itl", true, r, &r->itl);
+	pick(formulas, "e2e", false, r, &r->e2e);
 }
 
 /* First start and last end of the measured requests, in seconds from the first line. */

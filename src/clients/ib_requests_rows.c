@@ -91,7 +91,7 @@ static int read_outcome(const struct ib_requests_file *f, const struct ib_reques
 	return 0;
 }
 
-/* Sum of the gaps, or -1 when one is no time. Whole numbers below 2^53 add up exactly as long as the sum is below it, too. */
+/* Sum of the gaps, or IB_NOT_IN_FILE when one is no time. Whole numbers below 2^53 add up exactly as long as the sum is below it, too. */
 static int64_t sum_gaps(const struct ib_requests_row *row)
 {
 	double sum = 0;
@@ -100,7 +100,7 @@ static int64_t sum_gaps(const struct ib_requests_row *row)
 		double v = row->gaps.v[i];
 
 		if (!(v >= 0) || v >= (double)IB_REQUESTS_MAX || v > floor(v))
-			return -1;
+			return IB_NOT_IN_FILE;
 		sum += v;
 	}
 	return sum < (double)IB_REQUESTS_MAX ? (int64_t)sum : IB_REQUESTS_MAX;
