@@ -150,7 +150,8 @@ static void compare(const struct ib_result *a, const struct ib_result *b, enum i
 
 	compare_columns(a, b, form);
 	CHECK(p->asked == q->asked && p->attempted == q->attempted && p->succeeded == q->succeeded && p->failed == q->failed);
-	CHECK(p->short_output == q->short_output);
+	if (p->short_output == ib_columns_short(&a->columns)) /* else a reader knows better than the columns */
+		CHECK(p->short_output == q->short_output);
 	CHECK(!a->columns.output_tokens || a->output_tokens == b->output_tokens); /* totals that only the client states are not carried */
 	CHECK(!a->columns.input_tokens || a->input_tokens == b->input_tokens);
 	CHECK(a->ttft == b->ttft && a->tpot == b->tpot && a->itl == b->itl && a->e2e == b->e2e);
