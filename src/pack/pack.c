@@ -248,6 +248,8 @@ static int reverify(const struct part *p, const struct ib_privkey *key, struct i
 		r = ib_trust_add_fingerprint(&trust, ib_privkey_public(key)->fingerprint, err);
 	if (r == 0)
 		r = ib_packet_verify(&in, &(struct ib_packet_opts){.trust = &trust, .unsigned_ok = !key, .sink = &sink}, &result, &f, err);
+	if (r == 0 && ib_study_view_unread(&view)) /* results too large to be held */
+		r = lseek(p->fd, 0, SEEK_SET) < 0 ? ib_fail(err, IB_E_IO, errno, "cannot read the packet back") : ib_packet_stream(&in, &sink, err);
 	ib_study_view_end(&view);
 	if (r < 0)
 		return r;

@@ -13,7 +13,7 @@ struct ib_audit_run {
 	const struct ib_results *results; /* derived; never NULL */
 	struct ib_results own;          /* of a folder: what results points to */
 	struct ib_strv torn;            /* of a folder: result files that a client recognised and could not read to their end: "path: why" */
-	struct ib_strv unsupported;     /* of a folder: those of a form or version that their client's reader does not know: "path: why" */
+	struct ib_strv unsupported;     /* of a folder: those of a form, version or size that their client's reader does not take: "path: why" */
 	const struct ib_context *context; /* never NULL */
 	struct ib_context own_context;  /* of a folder: what context points to */
 	const json_t *slot;             /* of the contract's plan, or NULL */

@@ -32,7 +32,7 @@ static void one_run(const struct ib_check *self, const struct ib_audit_run *run,
 	static const char broken[] = "the file is torn or malformed";
 
 	files(self, &run->torn, broken, IB_OK, f);
-	files(self, &run->unsupported, "of a form that is not known here", IB_E_UNSUPPORTED, f);
+	files(self, &run->unsupported, "cannot be read here", IB_E_UNSUPPORTED, f);
 	if (!run->run)
 		return;
 	if (run->run->torn_results.n && says_truncated(run->run))

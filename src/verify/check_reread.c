@@ -134,6 +134,7 @@ static void run(const struct ib_check *self, const struct ib_study_view *v, stru
 		ib_check_skip(self, f, NULL, "not asked for");
 		return;
 	}
+	ib_check_problems(self, v, f);
 	for (size_t i = 0; i < v->n_ledger_runs; i++)
 		if (v->runs[i].has_record) {
 			n += v->runs[i].results.n > 0;

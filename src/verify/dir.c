@@ -13,6 +13,7 @@
 #include "base/io.h"
 #include "base/str.h"
 #include "json/json.h"
+#include "verify/hashed.h"
 
 struct walk {
 	const struct ib_evidence_sink *sink;
@@ -91,15 +92,27 @@ static int take_whole(struct walk *w, int fd, const char *path, struct ib_err *e
 	return 0;
 }
 
+/* A file of any size whose digest is established: its bytes once more, to whoever reads streams. */
+static void stream(struct walk *w, int fd, const char *path, uint64_t size)
+{
+	struct ib_source_fd from = {.fd = fd, .name = path};
+	const struct ib_source in = ib_source_from_fd(&from);
+
+	if (w->sink->streams && w->sink->streams(w->sink->arg, path, size) && lseek(fd, 0, SEEK_SET) == 0)
+		ib_evidence_stream(w->sink, path, &in);
+}
+
 static int take_digest(struct walk *w, int fd, const char *path, struct ib_err *err)
 {
 	char hex[IB_HEX_LEN];
 	uint64_t bytes;
 	int r = ib_sha256_fd(fd, path, hex, &bytes, err);
 
-	if (r == 0)
-		w->sink->file(w->sink->arg, path, bytes, hex, NULL);
-	return r;
+	if (r < 0)
+		return r;
+	w->sink->file(w->sink->arg, path, bytes, hex, NULL);
+	stream(w, fd, path, bytes);
+	return 0;
 }
 
 static int take_file(struct walk *w, int dirfd, const char *name, const char *path, const struct stat *st, struct ib_err *err)

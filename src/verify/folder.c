@@ -68,7 +68,8 @@ static void take_result(struct walk *w, struct ib_audit_run *run, int fd, struct
 	} else if (err.code == IB_E_IO) {
 		unread(w, file->path, err.text);
 	} else {
-		ib_strv_take(err.code == IB_E_UNSUPPORTED ? &run->unsupported : &run->torn, ib_asprintf("%s: %s", file->path, err.text));
+		ib_strv_take(err.code == IB_E_UNSUPPORTED || err.code == IB_E_LIMIT ? &run->unsupported : &run->torn,
+			     ib_asprintf("%s: %s", file->path, err.text));
 	}
 	if (*hex)
 		file->sha256 = ib_strdup(hex);

@@ -11,36 +11,9 @@
 #include "base/str.h"
 #include "clients/client.h"
 #include "model/record.h"
+#include "verify/hashed.h"
 
 #define LOOK (64u << 10)
-
-static int read_hashed(void *arg, void *data, size_t n, size_t *ret_n, struct ib_err *err)
-{
-	struct ib_source_hashed *s = arg;
-	int r = s->from->read(s->from->arg, data, n, ret_n, err);
-
-	if (r < 0)
-		return r;
-	ib_sha256_add(s->sum, data, *ret_n);
-	s->bytes += *ret_n;
-	return 0;
-}
-
-struct ib_source ib_source_from_hashed(struct ib_source_hashed *s)
-{
-	return (struct ib_source){.read = read_hashed, .arg = s};
-}
-
-int ib_source_drain(const struct ib_source *in, struct ib_err *err)
-{
-	ib_auto_free char *part = ib_alloc(LOOK);
-	size_t n = LOOK;
-	int r = 0;
-
-	while (r == 0 && n == LOOK)
-		r = in->read(in->arg, part, LOOK, &n, err);
-	return r;
-}
 
 static int rewind_fd(int fd, const char *name, struct ib_err *err)
 {

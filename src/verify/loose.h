@@ -4,7 +4,6 @@
 #define IB_VERIFY_LOOSE_H
 
 #include "base/digest.h"
-#include "base/source.h"
 #include "clients/result.h"
 
 enum ib_loose {
@@ -19,15 +18,5 @@ IB_MUST int ib_loose_look(int fd, const char *name, enum ib_loose *ret, struct i
 /* Reads a result file of any size from its start; claims are not derived yet. ret_hex gets the SHA-256 of the file's own bytes, also where it is torn.
  * Errors as ib_client_read_source(). */
 IB_MUST int ib_loose_read(int fd, const char *name, struct ib_results *ret, char ret_hex[IB_HEX_LEN], struct ib_err *err);
-
-/* A source that digests what it gives: of the same bytes as from. */
-struct ib_source_hashed {
-	const struct ib_source *from;
-	struct ib_sha256 *sum;
-	uint64_t bytes;
-};
-struct ib_source ib_source_from_hashed(struct ib_source_hashed *s);
-/* Reads the source to its end. */
-IB_MUST int ib_source_drain(const struct ib_source *in, struct ib_err *err);
 
 #endif

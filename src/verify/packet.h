@@ -49,6 +49,9 @@ struct ib_packet_result {
  * the bytes could not be read: IB_E_IO, IB_E_INTERNAL. *ret is to be cleared in both cases. */
 IB_MUST int ib_packet_verify(const struct ib_source *in, const struct ib_packet_opts *opts, struct ib_packet_result *ret, struct ib_findings *f,
 			     struct ib_err *err);
+/* Reads a packet that was found sound once more and gives the files of data/ that sink->streams() asks for to sink->stream(). Negative: the archive is
+ * no longer what it was, or cannot be read. */
+IB_MUST int ib_packet_stream(const struct ib_source *in, const struct ib_evidence_sink *sink, struct ib_err *err);
 void ib_packet_result_clear(struct ib_packet_result *r);
 #define ib_auto_packet_result __attribute__((cleanup(ib_packet_result_clear)))
 

@@ -35,6 +35,30 @@ static void file(void *arg, const char *path, uint64_t size, const char *sha256,
 	p->to.file(p->to.arg, full, size, sha256, data);
 }
 
+static bool streams(void *arg, const char *path, uint64_t size)
+{
+	const struct prefix *p = arg;
+	ib_auto_free char *full = ib_asprintf("runs/%s/%s", p->id, path);
+
+	return p->to.streams(p->to.arg, full, size);
+}
+
+static bool stream(void *arg, const char *path, const struct ib_source *in)
+{
+	const struct prefix *p = arg;
+	ib_auto_free char *full = ib_asprintf("runs/%s/%s", p->id, path);
+
+	return p->to.stream(p->to.arg, full, in);
+}
+
+static void streamed(void *arg, const char *path, const char *sha256)
+{
+	const struct prefix *p = arg;
+	ib_auto_free char *full = ib_asprintf("runs/%s/%s", p->id, path);
+
+	p->to.streamed(p->to.arg, full, sha256);
+}
+
 /* The ledger of the study around the run: its bytes are read, but not counted among the run's files. */
 static bool read_ledger(int dirfd, struct ib_study_view *v)
 {
@@ -88,7 +112,7 @@ int ib_run_dir_verify(int dirfd, const char *path, const struct ib_verify_opts *
 {
 	ib_auto_free char *id = last_part(path);
 	struct prefix p = {.to = ib_study_view_sink(&ret->study), .id = id};
-	const struct ib_evidence_sink sink = {.wants = wants, .file = file, .arg = &p};
+	const struct ib_evidence_sink sink = {.wants = wants, .file = file, .streams = streams, .stream = stream, .streamed = streamed, .arg = &p};
 	int r;
 
 	if (!read_ledger(dirfd, &ret->study))

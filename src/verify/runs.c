@@ -304,6 +304,22 @@ const struct ib_entry *ib_study_contract_at(const struct ib_study_view *v, int64
 	return last;
 }
 
+static int by_file_and_index(const void *a, const void *b)
+{
+	const struct ib_result *x = a, *y = b;
+	int d = strcmp(x->file, y->file);
+
+	return d ? d : (x->index > y->index) - (x->index < y->index);
+}
+
+/* In one order, whether a file was held or read as a stream. */
+static void end_results(struct ib_results *all)
+{
+	if (all->n > 1)
+		qsort(all->v, all->n, sizeof(*all->v), by_file_and_index);
+	ib_results_derive(all);
+}
+
 void ib_study_view_end(struct ib_study_view *v)
 {
 	if (v->n_files > 1)
@@ -315,7 +331,7 @@ void ib_study_view_end(struct ib_study_view *v)
 	for (size_t i = 0; i < v->n_runs; i++) {
 		drop_foreign_results(v, &v->runs[i]);
 		ib_results_apply(&v->runs[i].results, &v->runs[i].context.settings);
-		ib_results_derive(&v->runs[i].results);
+		end_results(&v->runs[i].results);
 	}
 	v->contract = v->contract_entry ? contract_document(v, &v->contract_entry->e) : NULL;
 }

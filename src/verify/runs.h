@@ -17,6 +17,8 @@ bool ib_study_registered(const struct ib_study_view *v, const char *json_sha256)
 const char *ib_study_split(const char *path, char ret_id[IB_RUN_ID_MAX]);
 /* What the record says of a file of its directory, or NULL. */
 const struct ib_record_file *ib_study_listed(const struct ib_study_run *run, const char *rest);
+/* Adds the part of the sink that reads files of any size (large.c). */
+void ib_study_stream_sink(struct ib_evidence_sink *sink);
 /* Remembers a fault for the check of that id. */
 void ib_study_problem(struct ib_study_view *v, const char *check, enum ib_code code, const char *path, const char *why);
 void ib_study_doc_clear(struct ib_study_doc *d);

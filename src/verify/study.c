@@ -223,6 +223,8 @@ static void take_output(struct ib_study_view *v, struct ib_study_run *run, const
 		return;
 	if (ib_client_read_source(&in, path, &got, &err) == 0)
 		ib_results_move(&run->results, &got);
+	else if (err.code == IB_E_LIMIT)
+		run->unread++;
 	else
 		ib_strv_take(&run->torn_results, ib_asprintf("%s: %s", path, err.text));
 	ib_results_clear(&got);
@@ -278,8 +280,8 @@ static void take_of_run(struct ib_study_view *v, const char *path, const char *s
 		take_context(v, run, path, rest, sha256, data, size);
 	else if (data)
 		take_output(v, run, path, rest, sha256, data, size);
-	else if (ib_starts(rest, "output/"))
-		run->unread++;
+	else if (ib_starts(rest, "output/") && *sha256)
+		run->unread++; /* until it was read as a stream */
 }
 
 static void add_file(struct ib_study_view *v, const char *path, uint64_t size, const char *sha256)
@@ -337,7 +339,10 @@ static void dir(void *arg, const char *path, int fd)
 
 struct ib_evidence_sink ib_study_view_sink(struct ib_study_view *v)
 {
-	return (struct ib_evidence_sink){.wants = wants, .file = file, .dir = dir, .arg = v};
+	struct ib_evidence_sink sink = {.wants = wants, .file = file, .dir = dir, .arg = v};
+
+	ib_study_stream_sink(&sink);
+	return sink;
 }
 
 const struct ib_study_file *ib_study_find_file(const struct ib_study_view *v, const char *path)
@@ -381,6 +386,8 @@ void ib_study_view_clear(struct ib_study_view *v)
 	}
 	free(v->problems);
 	ib_strv_clear(&v->dirs);
+	ib_results_clear(&v->streamed);
+	free(v->streamed_why);
 	ib_study_runs_clear(v);
 	*v = (struct ib_study_view){0};
 }

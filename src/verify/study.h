@@ -49,7 +49,7 @@ struct ib_study_run {
 	bool running;                /* no end entry, and locked: state says nothing */
 	bool adopted;                /* no end entry, state is that of a valid record */
 	struct ib_results results;   /* what its client wrote, re-read; n 0: nothing recognised */
-	size_t unread;               /* files below output/ that were too large to be looked at */
+	size_t unread;               /* files below output/ that were too large to be held and not read as a stream either */
 	struct ib_context context;   /* its command line, printed configuration and pages of metrics */
 	struct ib_strv torn_results; /* result files that a client recognised and could not read: "path: why" */
 };
@@ -89,11 +89,15 @@ struct ib_study_view {
 	struct ib_strv dirs; /* directories seen below runs/ */
 	struct ib_study_problem *problems;
 	size_t n_problems;
-	size_t held_bytes;
+	size_t held_bytes, held_columns;
+	struct ib_results streamed; /* what was read last, until its digest is known */
+	char *streamed_why;         /* it is torn: why, or NULL */
 };
 
 void ib_study_view_init(struct ib_study_view *v);
 struct ib_evidence_sink ib_study_view_sink(struct ib_study_view *v);
+/* Are there files that a second reading (ib_packet_stream()) would give? */
+bool ib_study_view_unread(const struct ib_study_view *v);
 /* After the last file: sorts, binds files to runs, derives final states. Must be called once, before the checks. */
 void ib_study_view_end(struct ib_study_view *v);
 void ib_study_view_clear(struct ib_study_view *v);

@@ -151,6 +151,22 @@ static void judge_study(struct ib_verdict *v, const struct ib_packet_result *res
 	v->intact = IB_HOLDS_YES;
 }
 
+/* Results too large to be held: once more through the archive, now that every digest is known. */
+static void read_large(int fd, const struct ib_source *in, const struct ib_packet_result *res, const struct ib_evidence_sink *sink, struct ib_verdict *v)
+{
+	struct ib_err e;
+	int r = 0;
+
+	if (!whole(res) || !ib_study_view_unread(&v->study))
+		return;
+	if (lseek(fd, 0, SEEK_SET) < 0)
+		r = ib_fail(&e, IB_E_IO, errno, "cannot read the packet a second time");
+	else
+		r = ib_packet_stream(in, sink, &e);
+	if (r < 0)
+		ib_findings_add(&v->findings, "E_IO", IB_FINDING_E, IB_NOT_CHECKABLE, "large results could not be read: %s", e.text)->code = IB_E_IO;
+}
+
 static int packet(int fd, const char *path, const struct ib_verify_opts *opts, const struct ib_anchors *anchors, struct ib_verdict *v, struct ib_err *err)
 {
 	struct ib_source_fd from = {.fd = fd, .name = path};
@@ -163,6 +179,8 @@ static int packet(int fd, const char *path, const struct ib_verify_opts *opts, c
 	v->kind = IB_KIND_PACKET;
 	v->study.anchored = true;
 	r = ib_packet_verify(&in, &how, &res, &v->findings, err);
+	if (r == 0)
+		read_large(fd, &in, &res, &sink, v);
 	ib_study_view_end(&v->study);
 	if (r < 0)
 		return r;
