@@ -12,14 +12,14 @@ const struct ib_client *const ib_clients[] = {
 	&ib_client_requests,
 	&ib_client_vllm_bench,
 	&ib_client_sglang,
+	&ib_client_inference_perf,
 	&ib_client_aiperf,
 	NULL,
 };
 
 const struct ib_client *ib_client_recognise(const char *data, size_t n)
 {
-	size_t mark = n >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0; /* byte order */
-	const struct ib_head head = {data + mark, (n < IB_HEAD_MAX ? n : IB_HEAD_MAX) - mark};
+	const struct ib_head head = ib_head_of(data, n);
 
 	for (size_t i = 0; head.n && ib_clients[i]; i++)
 		if (ib_clients[i]->recognise(&head))

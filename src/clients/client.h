@@ -15,6 +15,14 @@ struct ib_client_flag {
 	enum ib_setting_key sets;
 };
 
+/* What a summary was computed from, where that is not simply its records. */
+struct ib_view {
+	struct ib_columns columns; /* those of the records; arrays may be replaced by the ones below, not changed */
+	bool *warmup;              /* allocated, or NULL: rows that the summary does not cover are taken for warm-ups */
+	int64_t *output_tokens;    /* allocated, or NULL */
+	const char *why;           /* it cannot be told (static text), or NULL */
+};
+
 struct ib_client {
 	const char *name;              /* stable: stands in documents */
 	const char *title;             /* for people: what it reads, and of which versions */
@@ -26,6 +34,8 @@ struct ib_client {
 	/* May be NULL. Of two results of this client from one directory, one with records (IB_PART_RECORDS) and one with claims (IB_PART_SUMMARY): do they
 	 * belong together? Asked only where there is a choice. */
 	bool (*same)(const struct ib_result *summary, const struct ib_result *records);
+	/* May be NULL. Looks at the records through the eyes of one summary of theirs; all are the results of the directory tree. */
+	void (*view)(const struct ib_results *all, const struct ib_result *summary, const struct ib_result *records, struct ib_view *view);
 	/* Its command line: words that one of its commands must hold, in order, NULL-terminated ("vllm|vllm-rs", "bench", "serve"), matched against the last
 	 * parts of paths; another way to call it follows behind "". NULL: unknown. */
 	const char *const *command;

@@ -110,19 +110,32 @@ static bool in_doubt(const struct ib_claim *c)
 	return c->doubt > 0 && above >= 0 && above <= c->doubt;
 }
 
-static void derive_claim(struct ib_result *r, const struct ib_result *records, struct ib_claim *c, struct samples *cache)
+/* Without records, what the client's own totals give: not a derivation from what was measured, but a number to compare with. */
+static void try_identity(struct ib_claim *c)
+{
+	if (!(c->identity < 0) && !(c->identity > 0))
+		return;
+	c->derived = ib_stat_value(c->identity, 0);
+	c->status = ib_claim_compare(c->claimed, c->derived, c->tolerance);
+	free(c->why);
+	c->why = ib_strdup("from the client's own totals: no records");
+}
+
+static void derive_claim(struct ib_result *r, const struct ib_result *records, const struct ib_view *view, struct ib_claim *c, struct samples *cache)
 {
 	struct ib_slo slo;
 	const char *goodput = r->settings.v[IB_SET_GOODPUT];
 	const struct ib_measured m = {
-		.columns = &records->columns, .duration_s = r->duration_s, .slo = goodput && ib_slo_parse(goodput, &slo) ? &slo : NULL};
+		.columns = &view->columns, .duration_s = r->duration_s, .slo = goodput && ib_slo_parse(goodput, &slo) ? &slo : NULL};
 
 	if (records->partial)
 		c->derived = ib_stat_not_recorded("the file does not hold all records of the run");
+	else if (view->why)
+		c->derived = ib_stat_not_recorded(view->why);
 	else if (c->measure == IB_MEASURE_SCALAR && c->formula->scalar)
 		c->derived = c->formula->scalar(&m);
 	else if (c->measure != IB_MEASURE_SCALAR && c->formula->series)
-		c->derived = of_series(series_of(c->formula, &records->columns, cache), c);
+		c->derived = of_series(series_of(c->formula, &view->columns, cache), c);
 	else
 		c->derived = ib_stat_not_recorded(c->formula->definition);
 	c->derived.value *= c->scale;
@@ -131,24 +144,32 @@ static void derive_claim(struct ib_result *r, const struct ib_result *records, s
 		c->status = IB_CLAIM_NOT_DERIVABLE;
 		c->derived = ib_stat_not_recorded("the records only bound it from below");
 	}
+	if (c->derived.state == IB_STAT_NOT_RECORDED)
+		try_identity(c);
 	if (c->status == IB_CLAIM_NOT_DERIVABLE && !c->why)
 		c->why = ib_strdup(c->derived.why);
 }
 
-static void derive_from(struct ib_result *r, const struct ib_result *records)
+/* all NULL: a result that stands alone. */
+static void derive_from(const struct ib_results *all, struct ib_result *r, const struct ib_result *records)
 {
 	struct samples cache[SERIES_MAX] = {0};
+	struct ib_view view = {.columns = records->columns};
 
+	if (all && records != r && r->client->view)
+		r->client->view(all, r, records, &view);
 	for (size_t i = 0; i < r->n_claims; i++)
 		if (r->claims[i].measure != IB_MEASURE_GIVEN && !r->claims[i].settled)
-			derive_claim(r, records, &r->claims[i], cache);
+			derive_claim(r, records, &view, &r->claims[i], cache);
 	for (size_t i = 0; i < SERIES_MAX; i++)
 		ib_series_clear(&cache[i].series);
+	free(view.warmup);
+	free(view.output_tokens);
 }
 
 void ib_result_derive(struct ib_result *r)
 {
-	derive_from(r, r);
+	derive_from(NULL, r, r);
 	for (size_t i = 0; i < r->n_claims; i++)
 		r->claims[i].settled = true;
 }
@@ -243,16 +264,62 @@ static void place_records(struct ib_results *all, const size_t *records)
 	all->n = kept;
 }
 
+/* --- what stands beside --- */
+
+/* A configuration says what its neighbours leave out; then it has no result of its own, unless it stands alone. */
+static void spread_configs(struct ib_results *all)
+{
+	size_t kept = 0;
+
+	for (size_t i = 0; i < all->n; i++) {
+		struct ib_result *config = &all->v[i];
+
+		for (size_t k = 0; config->part == IB_PART_CONFIG && k < all->n; k++) {
+			struct ib_results one = {&all->v[k], 1};
+			struct ib_settings around = config->settings;
+
+			if (all->v[k].part == IB_PART_CONFIG || !beside(config, &all->v[k]))
+				continue;
+			if (all->v[k].within) /* the whole run's */
+				around.v[IB_SET_REQUESTS] = NULL;
+			ib_results_apply(&one, &around);
+			config->within = true; /* taken */
+		}
+	}
+	for (size_t i = 0; i < all->n; i++) {
+		if (all->v[i].part == IB_PART_CONFIG && all->v[i].within)
+			ib_result_clear(&all->v[i]);
+		else
+			all->v[kept++] = all->v[i];
+	}
+	all->n = kept;
+}
+
+/* A part of a run whose whole has no result is all that there is of it. */
+static void settle_within(struct ib_results *all)
+{
+	ib_auto_free bool *whole = ib_alloc(all->n + 1);
+
+	for (size_t i = 0; i < all->n; i++)
+		for (size_t k = 0; all->v[i].within && k < all->n && !whole[i]; k++)
+			whole[i] = all->v[k].part != IB_PART_RECORDS && !all->v[k].within && beside(&all->v[i], &all->v[k]);
+	for (size_t i = 0; i < all->n; i++)
+		all->v[i].within = all->v[i].within && whole[i];
+}
+
 void ib_results_derive(struct ib_results *all)
 {
 	ib_auto_free size_t *records = ib_alloc((all->n + 1) * sizeof(*records));
+
+	spread_configs(all);
+	settle_within(all);
 
 	for (size_t i = 0; i < all->n; i++) {
 		struct ib_result *r = &all->v[i];
 		size_t beside_n = 0;
 
 		records[i] = r->part == IB_PART_SUMMARY ? records_of(all, r, &beside_n) : all->n;
-		derive_from(r, records[i] < all->n ? &all->v[records[i]] : r);
+		derive_from(all, r, records[i] < all->n ? &all->v[records[i]] : r);
 		if (records[i] < all->n)
 			r->records_file = ib_strdup(all->v[records[i]].file);
 		else if (r->part == IB_PART_SUMMARY)

@@ -4,6 +4,13 @@
 
 #include <string.h>
 
+struct ib_head ib_head_of(const char *data, size_t n)
+{
+	size_t mark = n >= 3 && memcmp(data, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+
+	return (struct ib_head){data + mark, (n < IB_HEAD_MAX ? n : IB_HEAD_MAX) - mark};
+}
+
 static size_t skip_space(const struct ib_head *h, size_t i)
 {
 	while (i < h->n && (h->data[i] == ' ' || h->data[i] == '\t' || h->data[i] == '\n' || h->data[i] == '\r'))
@@ -99,4 +106,16 @@ struct ib_head ib_head_element(const struct ib_head *h)
 struct ib_head ib_head_inside(const struct ib_head *h, const char *key)
 {
 	return from(h, find(h, key));
+}
+
+int64_t ib_head_count(const struct ib_head *h, const char *key)
+{
+	size_t i = find(h, key), n = 0;
+	int64_t v = 0;
+
+	for (; i + n < h->n && h->data[i + n] >= '0' && h->data[i + n] <= '9' && n < 19; n++)
+		v = n < 18 ? 10 * v + (h->data[i + n] - '0') : -1;
+	if (n == 0 || i + n == h->n || h->data[i + n] == '.' || h->data[i + n] == 'e' || h->data[i + n] == 'E')
+		return -1;
+	return v;
 }

@@ -58,6 +58,7 @@ struct ib_claim {
 	struct ib_stat derived; /* in the client's unit; not recorded until ib_results_derive() */
 	enum ib_claim_status status;
 	bool settled;     /* derived already, by ib_result_derive() */
+	double identity;  /* what the client's own totals give, in its unit: compared with where there are no records; 0: nothing */
 	double tolerance; /* relative; 0: must be equal */
 	double doubt;     /* relative, of a number that the records only bound from below (0: none): above the derived one by more than the tolerance
 			   * and no more than this, it is not derivable, for why */
@@ -113,6 +114,7 @@ enum ib_part {
 	IB_PART_WHOLE,   /* the file holds all that this client writes of a run */
 	IB_PART_SUMMARY, /* claims; their records stand in another file of the directory */
 	IB_PART_RECORDS, /* records; the claims stand in another file */
+	IB_PART_CONFIG,  /* settings of the results beside it */
 };
 
 #define IB_SPANS_MAX 6

@@ -88,6 +88,9 @@ const struct ib_formula *const ib_formulas[] = {
 	&ib_time_decode_failed_never,
 	&ib_queue_all,
 	&ib_count_length_missed,
+	&ib_output_length_reported,
+	&ib_duration_sends,
+	&ib_requests_over_sends,
 	&ib_claimed_only,
 	NULL,
 };
