@@ -339,14 +339,14 @@ static struct match match(const struct picking *p, const struct level *l, const 
 {
 	struct match m = {0, 0};
 
-	if (memchr(key->text, '/', key->kept) || strlen(key->text) != key->kept)
-		return m;
 	for (uint64_t rows = l->rows; rows; rows &= rows - 1) {
 		unsigned i = (unsigned)__builtin_ctzll(rows);
 		const char *path = p->table[i].path + l->depth;
 
-		if (strncmp(path, key->text, key->kept) != 0)
+		if (*path != *key->text || strncmp(path, key->text, key->kept) != 0)
 			continue;
+		if (memchr(key->text, '/', key->kept) || strlen(key->text) != key->kept) /* no key of a path */
+			break;
 		if (!path[key->kept] && p->table[i].kind != IB_PICK_SCALARS)
 			m.leaves |= (uint64_t)1 << i;
 		else if (path[key->kept] == '/')

@@ -132,14 +132,7 @@ void stream_line(struct ib_stream *s)
 	s->line_at = s->base + (uint64_t)(s->p - s->buffer);
 }
 
-void stream_mark(struct ib_stream *s)
-{
-	s->at = s->base + (uint64_t)(s->p - s->buffer);
-	s->at_line = s->line;
-	s->at_line_at = s->line_at;
-}
-
-int stream_byte(struct ib_stream *s)
+int stream_byte_after_space(struct ib_stream *s)
 {
 	for (;;) {
 		unsigned char c = (unsigned char)*s->p;

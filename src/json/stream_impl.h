@@ -4,6 +4,7 @@
 #define IB_JSON_STREAM_IMPL_H
 
 #include "json/stream.h"
+#include "json/stream_hash.h"
 
 #define STREAM_BUFFER ((size_t)256 << 10)
 #define STREAM_FRONT 16 /* bytes before the buffer: the last one of what was there before */
@@ -19,18 +20,6 @@ enum stream_state {
 	STATE_COLON,
 	STATE_AFTER, /* after a value, within something */
 	STATE_END,   /* the document's value was read */
-};
-
-/* Two polynomials over the field of 2^61 - 1, at a point that the input cannot know: two texts of n bytes agree by chance at most (n/7 / 2^61)^2 often. */
-struct stream_hash {
-	uint64_t key[2], h[2];
-	uint64_t tail;
-	unsigned n_tail;
-	uint64_t bytes;
-};
-
-struct stream_key {
-	uint64_t a, b;
 };
 
 /* The keys of all open objects, innermost last. An object with more than a few has them in slots, too. */
@@ -77,11 +66,22 @@ IB_MUST int stream_more(struct ib_stream *s);
 /* More until n bytes are there, or the end is. */
 IB_MUST int stream_ensure(struct ib_stream *s, size_t n);
 /* Passes over white space; the byte that comes next (not taken), or STREAM_EOF. Within a document of one line, the line's end is an error. */
-int stream_byte(struct ib_stream *s);
+int stream_byte_after_space(struct ib_stream *s);
+static inline int stream_byte(struct ib_stream *s)
+{
+	unsigned char c = (unsigned char)*s->p;
+
+	return c > ' ' ? c : stream_byte_after_space(s);
+}
 /* p stands on a line feed: takes it. */
 void stream_line(struct ib_stream *s);
 /* Notes that a token begins at p. */
-void stream_mark(struct ib_stream *s);
+static inline void stream_mark(struct ib_stream *s)
+{
+	s->at = s->base + (uint64_t)(s->p - s->buffer);
+	s->at_line = s->line;
+	s->at_line_at = s->line_at;
+}
 /* An error at p. */
 int stream_refuse(struct ib_stream *s, enum ib_code code, const char *fmt, ...) __attribute__((format(printf, 3, 4), cold));
 /* The value that starts with byte c at p, marked already. */
@@ -94,8 +94,6 @@ IB_MUST int stream_string(struct ib_stream *s, struct ib_token *t, bool key);
 
 /* --- stream_keys.c --- */
 void stream_hash_init(struct stream_hash *h, bool secret);
-void stream_hash_add(struct stream_hash *h, const char *data, size_t n);
-struct stream_key stream_hash_end(struct stream_hash *h);
 void stream_keys_open(struct ib_stream *s);  /* the object at s->depth - 1 begins */
 void stream_keys_close(struct ib_stream *s); /* it ends */
 IB_MUST int stream_keys_add(struct ib_stream *s, struct stream_key k, const char *text);

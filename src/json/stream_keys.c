@@ -7,7 +7,6 @@
 #include "base/str.h"
 #include "json/stream_impl.h"
 
-#define P61 (((uint64_t)1 << 61) - 1)
 #define FEW 16 /* keys of an object that are compared one by one */
 
 void stream_hash_init(struct stream_hash *h, bool secret)
@@ -16,67 +15,15 @@ void stream_hash_init(struct stream_hash *h, bool secret)
 	const void *random = secret ? (const void *)getauxval(AT_RANDOM) : NULL; // NOLINT(performance-no-int-to-ptr)
 
 	memset(h, 0, sizeof(*h));
-	h->key[0] = 0x9E3779B97F4A7C15 & P61;
-	h->key[1] = 0xC2B2AE3D27D4EB4F & P61;
+	h->h[0] = h->h[1] = 1;
+	h->key[0] = 0x9E3779B97F4A7C15 & STREAM_P61;
+	h->key[1] = 0xC2B2AE3D27D4EB4F & STREAM_P61;
 	for (size_t i = 0; random && i < 2; i++) {
 		uint64_t v;
 
 		memcpy(&v, (const char *)random + 8 * i, 8);
-		h->key[i] = (h->key[i] ^ (v >> 3)) & P61;
+		h->key[i] = (h->key[i] ^ (v >> 3)) & STREAM_P61;
 	}
-}
-
-/* (h + block) * key, below 2^62 */
-static inline uint64_t step(uint64_t h, uint64_t block, uint64_t key)
-{
-	unsigned __int128 x = (unsigned __int128)(h + block) * key;
-	uint64_t r = ((uint64_t)x & P61) + (uint64_t)(x >> 61);
-
-	return (r & P61) + (r >> 61);
-}
-
-static inline void block(struct stream_hash *h, uint64_t v)
-{
-	h->h[0] = step(h->h[0], v, h->key[0]);
-	h->h[1] = step(h->h[1], v, h->key[1]);
-}
-
-void stream_hash_add(struct stream_hash *h, const char *data, size_t n)
-{
-	h->bytes += n;
-	while (n && (h->n_tail || n < 8)) {
-		h->tail |= (uint64_t)(unsigned char)*data << (8 * h->n_tail++);
-		data++;
-		n--;
-		if (h->n_tail == 7) {
-			block(h, h->tail);
-			h->tail = h->n_tail = 0;
-		}
-	}
-	for (; n >= 8; data += 7, n -= 7) {
-		uint64_t v;
-
-		memcpy(&v, data, 8);
-		block(h, le64toh(v) & 0x00FFFFFFFFFFFFFF);
-	}
-	for (; n; data++, n--) {
-		h->tail |= (uint64_t)(unsigned char)*data << (8 * h->n_tail++);
-		if (h->n_tail == 7) {
-			block(h, h->tail);
-			h->tail = h->n_tail = 0;
-		}
-	}
-}
-
-struct stream_key stream_hash_end(struct stream_hash *h)
-{
-	struct stream_key k;
-
-	block(h, h->tail);
-	block(h, h->bytes & 0x00FFFFFFFFFFFFFF);
-	k.a = h->h[0] % P61;
-	k.b = h->h[1] % P61;
-	return k;
 }
 
 /* --- the keys of open objects --- */

@@ -120,7 +120,7 @@ static long hex4(const char *p)
 	return v;
 }
 
-static size_t encode(long c, char out[4])
+static size_t encode(long c, char *out)
 {
 	if (c < 0x80) {
 		out[0] = (char)c;
@@ -148,7 +148,7 @@ static int unicode(struct ib_stream *s, struct sink *k)
 {
 	long c = hex4(s->p + 2), low;
 	size_t n = 6;
-	char out[4];
+	char out[4 + 8] = {0};
 
 	if (c < 0)
 		return stream_refuse(s, IB_E_JSON, "\\u without four hex digits");
@@ -169,7 +169,7 @@ static int unicode(struct ib_stream *s, struct sink *k)
 /* p stands on a backslash. */
 static int escape(struct ib_stream *s, struct sink *k)
 {
-	static const char from[] = "\"\\/bfnrt", to[] = "\"\\/\b\f\n\r\t";
+	static const char from[] = "\"\\/bfnrt", to[8 + 8] = "\"\\/\b\f\n\r\t";
 	const char *at;
 	int r = stream_ensure(s, 12);
 
