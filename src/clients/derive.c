@@ -7,8 +7,6 @@
 #include "base/auto.h"
 #include "clients/client.h"
 
-#define SERIES_MAX 24 /* formulas of one result whose samples are kept while its claims are derived */
-
 /* --- joining --- */
 
 static size_t dir_len(const char *path)
@@ -47,56 +45,73 @@ static size_t records_of(const struct ib_results *all, const struct ib_result *s
 
 /* --- deriving --- */
 
-struct samples {
-	const struct ib_formula *formula;
-	struct ib_series series;
-};
-
-static struct ib_series *series_of(const struct ib_formula *f, const struct ib_columns *c, struct samples *cache)
-{
-	struct samples *s = cache;
-
-	while (s->formula && s->formula != f && s < cache + SERIES_MAX - 1)
-		s++;
-	if (s->formula == f)
-		return &s->series;
-	ib_series_clear(&s->series);
-	s->formula = f;
-	f->series(c, &s->series);
-	return &s->series;
-}
-
 /* As clients compute it: percentiles of any number of samples, a deviation of a single one is 0. */
-static struct ib_stat of_series(struct ib_series *s, const struct ib_claim *c)
+static struct ib_stat of_series(const struct ib_series *s, const struct ib_moments *m, const struct ib_claim *c, double quantile)
 {
-	struct ib_stat st = ib_series_mean(s);
+	struct ib_stat st = ib_stat_value(m->mean, s->n);
 
-	if (s->state != IB_STAT_VALUE)
-		return st;
 	switch (c->measure) {
 	case IB_MEASURE_STD:
-		return s->n == 1 ? ib_stat_value(0, 1) : ib_series_std(s);
+		st.value = m->std;
+		return st;
 	case IB_MEASURE_STD_SAMPLE:
-		st = ib_series_std(s);
-		st.value *= sqrt((double)s->n / ((double)s->n - 1));
+		if (s->n == 1)
+			return ib_stat_undefined("one sample has no deviation");
+		st.value = m->std * sqrt(m->count / (m->count - 1));
 		return st;
 	case IB_MEASURE_MIN:
+		st.value = m->min;
+		return st;
 	case IB_MEASURE_MAX:
+		st.value = m->max;
+		return st;
 	case IB_MEASURE_PERCENTILE:
-		ib_series_sort(s);
-		st = ib_stat_value(c->measure == IB_MEASURE_MIN   ? s->v[0]
-				   : c->measure == IB_MEASURE_MAX ? s->v[s->n - 1]
-								  : ib_percentile(s->v, s->n, c->p, c->rule),
-				   s->n);
+		st.value = quantile;
 		st.rule = c->rule;
 		return st;
 	case IB_MEASURE_SUM:
-		st.value *= (double)s->n;
+		st.value *= m->count;
 		return st;
 	case IB_MEASURE_COUNT:
-		return ib_stat_value((double)s->n, s->n);
+		st.value = m->count;
+		return st;
 	default:
 		return st;
+	}
+}
+
+static bool to_derive(const struct ib_claim *c)
+{
+	return c->measure != IB_MEASURE_GIVEN && !c->settled;
+}
+
+static bool of_formula(const struct ib_claim *c, const struct ib_formula *f)
+{
+	return c->formula == f && to_derive(c) && c->measure != IB_MEASURE_SCALAR;
+}
+
+/* All claims about one formula's samples at once: the samples are gone through once for all percentiles. */
+static void derive_series(struct ib_result *r, const struct ib_columns *columns, const struct ib_formula *f)
+{
+	ib_auto_free struct ib_quantile *q = ib_alloc((r->n_claims + 1) * sizeof(*q));
+	ib_auto_series struct ib_series s = {0};
+	struct ib_moments m;
+	size_t n = 0;
+
+	f->series(columns, &s);
+	for (size_t i = 0; i < r->n_claims; i++)
+		if (of_formula(&r->claims[i], f) && r->claims[i].measure == IB_MEASURE_PERCENTILE)
+			q[n++] = (struct ib_quantile){.p = r->claims[i].p, .rule = r->claims[i].rule};
+	m = ib_series_moments(&s);
+	ib_series_quantiles(&s, q, n);
+	n = 0;
+	for (size_t i = 0; i < r->n_claims; i++) {
+		struct ib_claim *c = &r->claims[i];
+
+		if (!of_formula(c, f))
+			continue;
+		c->derived = s.state == IB_STAT_VALUE ? of_series(&s, &m, c, q[n].value) : ib_series_mean(&s);
+		n += c->measure == IB_MEASURE_PERCENTILE;
 	}
 }
 
@@ -121,23 +136,8 @@ static void try_identity(struct ib_claim *c)
 	c->why = ib_strdup("from the client's own totals: no records");
 }
 
-static void derive_claim(struct ib_result *r, const struct ib_result *records, const struct ib_view *view, struct ib_claim *c, struct samples *cache)
+static void compare(struct ib_claim *c)
 {
-	struct ib_slo slo;
-	const char *goodput = r->settings.v[IB_SET_GOODPUT];
-	const struct ib_measured m = {
-		.columns = &view->columns, .duration_s = r->duration_s, .slo = goodput && ib_slo_parse(goodput, &slo) ? &slo : NULL};
-
-	if (records->partial)
-		c->derived = ib_stat_not_recorded("the file does not hold all records of the run");
-	else if (view->why)
-		c->derived = ib_stat_not_recorded(view->why);
-	else if (c->measure == IB_MEASURE_SCALAR && c->formula->scalar)
-		c->derived = c->formula->scalar(&m);
-	else if (c->measure != IB_MEASURE_SCALAR && c->formula->series)
-		c->derived = of_series(series_of(c->formula, &view->columns, cache), c);
-	else
-		c->derived = ib_stat_not_recorded(c->formula->definition);
 	c->derived.value *= c->scale;
 	c->status = ib_claim_compare(c->claimed, c->derived, c->tolerance);
 	if (c->status == IB_CLAIM_DIFFERS && in_doubt(c)) {
@@ -150,19 +150,45 @@ static void derive_claim(struct ib_result *r, const struct ib_result *records, c
 		c->why = ib_strdup(c->derived.why);
 }
 
+/* Is claim i the first of its formula's series? */
+static bool first_of(const struct ib_result *r, size_t i)
+{
+	for (size_t k = 0; k < i; k++)
+		if (of_formula(&r->claims[k], r->claims[i].formula))
+			return false;
+	return true;
+}
+
 /* all NULL: a result that stands alone. */
 static void derive_from(const struct ib_results *all, struct ib_result *r, const struct ib_result *records)
 {
-	struct samples cache[SERIES_MAX] = {0};
+	struct ib_slo slo;
+	const char *goodput = r->settings.v[IB_SET_GOODPUT];
 	struct ib_view view = {.columns = records->columns};
+	const struct ib_measured m = {
+		.columns = &view.columns, .duration_s = r->duration_s, .slo = goodput && ib_slo_parse(goodput, &slo) ? &slo : NULL};
 
 	if (all && records != r && r->client->view)
 		r->client->view(all, r, records, &view);
+	for (size_t i = 0; i < r->n_claims; i++) {
+		struct ib_claim *c = &r->claims[i];
+
+		if (!to_derive(c))
+			continue;
+		if (records->partial)
+			c->derived = ib_stat_not_recorded("the file does not hold all records of the run");
+		else if (view.why)
+			c->derived = ib_stat_not_recorded(view.why);
+		else if (c->measure == IB_MEASURE_SCALAR && c->formula->scalar)
+			c->derived = c->formula->scalar(&m);
+		else if (c->measure == IB_MEASURE_SCALAR || !c->formula->series)
+			c->derived = ib_stat_not_recorded(c->formula->definition);
+		else if (first_of(r, i))
+			derive_series(r, &view.columns, c->formula);
+	}
 	for (size_t i = 0; i < r->n_claims; i++)
-		if (r->claims[i].measure != IB_MEASURE_GIVEN && !r->claims[i].settled)
-			derive_claim(r, records, &view, &r->claims[i], cache);
-	for (size_t i = 0; i < SERIES_MAX; i++)
-		ib_series_clear(&cache[i].series);
+		if (to_derive(&r->claims[i]))
+			compare(&r->claims[i]);
 	free(view.warmup);
 	free(view.output_tokens);
 }

@@ -74,8 +74,7 @@ static struct ib_stat derive(struct ib_series *s, enum kind kind, double p)
 		return ib_series_mean(s);
 	if (kind == KIND_STD)
 		return s->n == 1 ? ib_stat_value(0, 1) : ib_series_std(s);
-	ib_series_sort(s);
-	st = ib_stat_value(ib_percentile(s->v, s->n, p, IB_RULE_LINEAR), s->n);
+	st = ib_stat_value(ib_series_quantile(s, p, IB_RULE_LINEAR), s->n);
 	st.rule = IB_RULE_LINEAR;
 	return st;
 }

@@ -90,6 +90,7 @@ typedef double (*ib_row_fn)(const struct ib_columns *c, size_t i);
 /* One sample a succeeded row, with the weight that weight() gives it (NULL: all equal). recorded false: the columns that value() reads are not there, and
  * missing (static text) says so. */
 void ib_series_of_rows(const struct ib_columns *c, ib_row_fn value, ib_row_fn weight, bool recorded, const char *missing, struct ib_series *ret);
+/* The gaps themselves: the series points into the columns. */
 void ib_series_of_gaps(const struct ib_columns *c, struct ib_series *ret);
 
 /* What stands above the line of a rate, over the succeeded requests. */

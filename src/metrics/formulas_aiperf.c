@@ -15,6 +15,8 @@ static void with_failures(const struct ib_formula *f, const struct ib_columns *c
 {
 	size_t failed = 0;
 
+	double *v;
+
 	f->series(c, ret);
 	if (ret->state == IB_STAT_NOT_RECORDED)
 		return;
@@ -22,11 +24,13 @@ static void with_failures(const struct ib_formula *f, const struct ib_columns *c
 		failed += (c->outcome[i] == IB_OUTCOME_FAILED || c->outcome[i] == IB_OUTCOME_TIMED_OUT) && !(c->warmup && c->warmup[i]);
 	if (!failed)
 		return;
-	ret->v = ib_realloc(ret->v, ret->n + failed, sizeof(*ret->v));
-	for (size_t i = 0; i < failed; i++)
-		ret->v[ret->n++] = INFINITY;
+	v = ib_realloc(NULL, ret->n + failed, sizeof(*v));
+	for (size_t i = 0; i < ret->n + failed; i++)
+		v[i] = i < ret->n ? ret->v[i] : INFINITY;
+	failed += ret->n;
+	ib_series_clear(ret);
+	ib_series_own(ret, v, NULL, failed);
 	ret->state = IB_STAT_VALUE;
-	ret->why = NULL;
 }
 
 static void e2e(const struct ib_columns *c, struct ib_series *ret)
@@ -55,10 +59,9 @@ static void waits(const struct ib_columns *c, struct ib_series *ret)
 	*ret = (struct ib_series){.state = IB_STAT_NOT_RECORDED, .why = "no queue times in the file"};
 	if (!c->queue_s)
 		return;
-	ret->v = ib_realloc(NULL, c->n, sizeof(*ret->v));
 	for (size_t i = 0; i < c->n; i++)
-		if (!isnan(c->queue_s[i]) && !(c->warmup && c->warmup[i]))
-			ret->v[ret->n++] = c->queue_s[i];
+		if (!(c->warmup && c->warmup[i]))
+			ib_series_piece(ret, &c->queue_s[i], 1);
 	ret->state = ret->n ? IB_STAT_VALUE : IB_STAT_UNDEFINED;
 	ret->why = ret->n ? NULL : "no request was measured";
 }

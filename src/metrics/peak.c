@@ -63,45 +63,73 @@ static size_t most_frequent(double *v, size_t n)
 	return most;
 }
 
-/* Chunks of request i, by the second of their arrival; v has room for all of them. Returns how many there are. */
-static size_t add_chunks(const struct ib_columns *c, size_t i, double first, double n_seconds, double *v)
+#define TABLE_MAX 1048576 /* seconds, 12 days: longer ones, which no run takes, are sorted */
+
+/* Where arrivals are counted: a table of seconds, or a list of them. */
+struct arrivals {
+	double first, n_seconds;
+	uint32_t *table;
+	double *list;
+	size_t n;
+};
+
+static void arrive(struct arrivals *a, double t)
+{
+	double since = t - a->first;
+
+	if (!(since >= 0 && since < a->n_seconds))
+		return;
+	if (a->table)
+		a->table[(size_t)since]++;
+	else
+		a->list[a->n++] = floor(since);
+}
+
+static void add_chunks(const struct ib_columns *c, size_t i, struct arrivals *a)
 {
 	double t = c->start_s[i] + c->ttft_s[i];
-	size_t n = 0;
 
 	for (size_t k = c->itl_at[i]; k <= c->itl_at[i + 1]; k++) {
-		double since = t - first;
-
-		if (since >= 0 && since < n_seconds)
-			v[n++] = floor(since);
+		arrive(a, t);
 		if (k < c->itl_at[i + 1])
 			t += c->itl_s[k];
 	}
-	return n;
 }
 
-/* The arrivals themselves are sorted: what it costs follows from their number, not from the time that a file claims to span. */
+static size_t largest(const uint32_t *table, size_t n)
+{
+	uint32_t most = 0;
+
+	for (size_t i = 0; i < n; i++)
+		most = table[i] > most ? table[i] : most;
+	return most;
+}
+
+/* What it costs follows from the number of arrivals, not from the time that a file claims to span. */
 static struct ib_stat peak_chunks(const struct ib_measured *m)
 {
 	const struct ib_columns *c = m->columns;
-	size_t n = 0, samples = 0, most;
-	double first = 0, n_seconds;
+	struct arrivals a = {0};
+	size_t samples = 0, most;
 	struct ib_stat st;
-	double *v;
 
 	if (!c->itl_at)
 		return ib_stat_not_recorded(no_times);
-	if (!seconds(c, &first, &n_seconds, &st))
+	if (!seconds(c, &a.first, &a.n_seconds, &st))
 		return st;
-	v = ib_realloc(NULL, c->itl_n + c->n, sizeof(*v));
+	if (a.n_seconds <= TABLE_MAX)
+		a.table = ib_alloc((size_t)a.n_seconds * sizeof(*a.table));
+	else
+		a.list = ib_realloc(NULL, c->itl_n + c->n, sizeof(*a.list));
 	for (size_t i = 0; i < c->n; i++) {
 		if (!ib_columns_counts(c, i))
 			continue;
-		n += add_chunks(c, i, first, n_seconds, v + n);
+		add_chunks(c, i, &a);
 		samples++;
 	}
-	most = most_frequent(v, n);
-	free(v);
+	most = a.table ? largest(a.table, (size_t)a.n_seconds) : most_frequent(a.list, a.n);
+	free(a.table);
+	free(a.list);
 	return ib_stat_value((double)most, samples);
 }
 

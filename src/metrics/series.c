@@ -19,39 +19,48 @@ static bool tell_apart(const struct ib_columns *c, struct ib_series *ret)
 	return c->n && c->outcome && !ret->why;
 }
 
-void ib_series_of_rows(const struct ib_columns *c, ib_row_fn value, ib_row_fn weight, bool recorded, const char *missing, struct ib_series *ret)
+static void collect(const struct ib_columns *c, ib_row_fn value, ib_row_fn weight, struct ib_series *ret)
+{
+	double *v = ib_realloc(NULL, c->n, sizeof(*v)), *w = weight ? ib_realloc(NULL, c->n, sizeof(*w)) : NULL;
+	size_t n = 0;
+
+	for (size_t i = 0; i < c->n; i++) {
+		double one = ib_columns_counts(c, i) ? value(c, i) : NAN;
+
+		if (isnan(one) || (w && !(weight(c, i) > 0)))
+			continue;
+		if (w)
+			w[n] = weight(c, i);
+		v[n++] = one;
+	}
+	ib_series_own(ret, v, w, n);
+	ret->state = n ? IB_STAT_VALUE : IB_STAT_UNDEFINED;
+	ret->why = n ? NULL : none;
+}
+
+/* Starts *ret; false when it has no samples, and *ret says so. */
+static bool begin(const struct ib_columns *c, bool recorded, const char *missing, struct ib_series *ret)
 {
 	*ret = (struct ib_series){.state = IB_STAT_NOT_RECORDED};
-	if (!recorded || !tell_apart(c, ret)) {
-		ret->why = ret->why && recorded ? ret->why : missing;
-		return;
-	}
-	ret->v = ib_realloc(NULL, c->n, sizeof(*ret->v));
-	ret->w = weight ? ib_realloc(NULL, c->n, sizeof(*ret->w)) : NULL;
-	for (size_t i = 0; i < c->n; i++) {
-		double v = ib_columns_counts(c, i) ? value(c, i) : NAN;
+	if (recorded && tell_apart(c, ret))
+		return true;
+	ret->why = ret->why && recorded ? ret->why : missing;
+	return false;
+}
 
-		if (isnan(v))
-			continue;
-		if (weight)
-			ret->w[ret->n] = weight(c, i);
-		ret->v[ret->n++] = v;
-	}
-	ret->state = ret->n ? IB_STAT_VALUE : IB_STAT_UNDEFINED;
-	ret->why = ret->n ? NULL : none;
+void ib_series_of_rows(const struct ib_columns *c, ib_row_fn value, ib_row_fn weight, bool recorded, const char *missing, struct ib_series *ret)
+{
+	if (begin(c, recorded, missing, ret))
+		collect(c, value, weight, ret);
 }
 
 void ib_series_of_gaps(const struct ib_columns *c, struct ib_series *ret)
 {
-	*ret = (struct ib_series){.state = IB_STAT_NOT_RECORDED};
-	if (!c->itl_at || !tell_apart(c, ret)) {
-		ret->why = ret->why ? ret->why : "no gaps between chunks in the file";
+	if (!begin(c, c->itl_at, "no gaps between chunks in the file", ret))
 		return;
-	}
-	ret->v = ib_realloc(NULL, c->itl_n + 1, sizeof(*ret->v));
 	for (size_t i = 0; i < c->n; i++)
-		for (size_t k = c->itl_at[i]; ib_columns_counts(c, i) && k < c->itl_at[i + 1]; k++)
-			ret->v[ret->n++] = c->itl_s[k];
+		if (ib_columns_counts(c, i))
+			ib_series_piece(ret, c->itl_s + c->itl_at[i], c->itl_at[i + 1] - c->itl_at[i]);
 	ret->state = ret->n ? IB_STAT_VALUE : IB_STAT_UNDEFINED;
 	ret->why = ret->n ? NULL : "no succeeded request had a second chunk";
 }

@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "base/str.h"
+
 static const char too_few[] = "too few samples for this percentile";
 
 struct ib_stat ib_stat_value(double value, size_t n)
@@ -33,11 +35,99 @@ struct ib_stat ib_stat_not_recorded(const char *why)
 	return (struct ib_stat){.state = IB_STAT_NOT_RECORDED, .value = NAN, .max = NAN, .why = why};
 }
 
+/* --- samples --- */
+
+static void add_piece(struct ib_series *s, const double *v, size_t n)
+{
+	if (n == 0)
+		return;
+	s->n += n;
+	if (s->n_pieces && s->pieces[s->n_pieces - 1].v + s->pieces[s->n_pieces - 1].n == v) {
+		s->pieces[s->n_pieces - 1].n += n;
+		return;
+	}
+	if (s->n_pieces < 4 || (s->n_pieces & (s->n_pieces - 1)) == 0)
+		s->pieces = ib_realloc(s->pieces, 2 * s->n_pieces + 4, sizeof(*s->pieces));
+	s->pieces[s->n_pieces++] = (struct ib_piece){v, n};
+}
+
+void ib_series_own(struct ib_series *s, double *v, double *w, size_t n)
+{
+	s->v = v;
+	s->w = w;
+	add_piece(s, v, n);
+}
+
+void ib_series_piece(struct ib_series *s, const double *v, size_t n)
+{
+	size_t from = 0;
+
+	for (size_t i = 0; i < n; i++)
+		if (isnan(v[i])) {
+			add_piece(s, v + from, i - from);
+			from = i + 1;
+		}
+	add_piece(s, v + from, n - from);
+}
+
 void ib_series_clear(struct ib_series *s)
 {
+	free(s->pieces);
 	free(s->v);
 	free(s->w);
 	*s = (struct ib_series){0};
+}
+
+/* --- moments --- */
+
+static struct ib_moments weighted(const struct ib_series *s)
+{
+	struct ib_moments m = {.mean = NAN, .min = INFINITY, .max = -INFINITY, .n = s->n};
+	long double all = 0, sum = 0, squares = 0, mean;
+
+	for (size_t i = 0; i < s->n; i++) {
+		all += s->w[i];
+		sum += (long double)s->v[i] * s->w[i];
+		m.min = fmin(m.min, s->v[i]);
+		m.max = fmax(m.max, s->v[i]);
+	}
+	mean = sum / all;
+	for (size_t i = 0; i < s->n; i++)
+		squares += s->w[i] * (s->v[i] - mean) * (s->v[i] - mean);
+	m.count = (double)all;
+	m.mean = (double)mean;
+	m.std = (double)sqrtl(squares / all);
+	return m;
+}
+
+struct ib_moments ib_series_moments(const struct ib_series *s)
+{
+	struct ib_moments m = {.mean = NAN, .min = INFINITY, .max = -INFINITY, .std = NAN, .n = s->n};
+	long double sum = 0, squares = 0, mean;
+
+	if (s->state != IB_STAT_VALUE || s->n == 0)
+		return (struct ib_moments){NAN, NAN, NAN, NAN, NAN, 0};
+	if (s->w)
+		return weighted(s);
+	for (size_t k = 0; k < s->n_pieces; k++)
+		for (size_t i = 0; i < s->pieces[k].n; i++) {
+			double v = s->pieces[k].v[i];
+
+			sum += v;
+			m.min = v < m.min ? v : m.min;
+			m.max = v > m.max ? v : m.max;
+		}
+	mean = sum / s->n;
+	for (size_t k = 0; k < s->n_pieces; k++)
+		for (size_t i = 0; i < s->pieces[k].n; i++) {
+			long double d = s->pieces[k].v[i] - mean;
+
+			squares += d * d;
+		}
+	m.count = (double)s->n;
+	m.mean = (double)mean;
+	m.std = (double)sqrtl(squares / s->n);
+	return m;
 }
 
 /* The state of a statistic over s before it is computed. */
@@ -50,39 +140,23 @@ static struct ib_stat begin(const struct ib_series *s)
 	return ib_stat_value(NAN, s->n);
 }
 
-static double mean_of(const struct ib_series *s)
-{
-	long double sum = 0;
-
-	for (size_t i = 0; i < s->n; i++)
-		sum += s->v[i];
-	return (double)(sum / s->n);
-}
-
 struct ib_stat ib_series_mean(const struct ib_series *s)
 {
 	struct ib_stat st = begin(s);
 
 	if (st.state == IB_STAT_VALUE)
-		st.value = mean_of(s);
+		st.value = ib_series_moments(s).mean;
 	return st;
 }
 
 struct ib_stat ib_series_std(const struct ib_series *s)
 {
 	struct ib_stat st = begin(s);
-	long double sum = 0, mean = 0;
 
-	if (st.state != IB_STAT_VALUE)
-		return st;
-	if (s->n == 1)
+	if (st.state == IB_STAT_VALUE && s->n == 1)
 		return ib_stat_undefined("one sample has no deviation");
-	for (size_t i = 0; i < s->n; i++)
-		mean += s->v[i];
-	mean /= s->n;
-	for (size_t i = 0; i < s->n; i++)
-		sum += (s->v[i] - mean) * (s->v[i] - mean);
-	st.value = (double)sqrtl(sum / s->n);
+	if (st.state == IB_STAT_VALUE)
+		st.value = ib_series_moments(s).std;
 	return st;
 }
 
@@ -90,13 +164,12 @@ struct ib_stat ib_series_max(const struct ib_series *s)
 {
 	struct ib_stat st = begin(s);
 
-	if (st.state != IB_STAT_VALUE)
-		return st;
-	st.value = s->v[0];
-	for (size_t i = 1; i < s->n; i++)
-		st.value = s->v[i] > st.value ? s->v[i] : st.value;
+	if (st.state == IB_STAT_VALUE)
+		st.value = ib_series_moments(s).max;
 	return st;
 }
+
+/* --- percentiles --- */
 
 size_t ib_percentile_needs(double p)
 {
@@ -107,64 +180,27 @@ size_t ib_percentile_needs(double p)
 	return (size_t)ceil(100 / (100 - p) - 1e-6);
 }
 
-/* Between a and b, exact at both ends and monotonic. */
-static double between(double a, double b, double t)
-{
-	return t < 0.5 ? a + (b - a) * t : b - (b - a) * (1 - t);
-}
-
-double ib_percentile(const double *sorted, size_t n, double p, enum ib_rule rule)
-{
-	double q = p / 100, at;
-	size_t i;
-
-	if (rule == IB_RULE_NEAREST_RANK) {
-		at = ceil(q * n - 1e-9);
-		i = at < 1 ? 0 : (size_t)at - 1;
-		return sorted[i < n ? i : n - 1];
-	}
-	at = q * (n - 1);
-	if (rule == IB_RULE_NEAREST) {
-		i = at < 0 ? 0 : (size_t)rint(at); /* rounds halves to even */
-		return sorted[i < n ? i : n - 1];
-	}
-	i = at < 0 ? 0 : (size_t)at;
-	if (i + 1 >= n)
-		return sorted[n - 1];
-	return between(sorted[i], sorted[i + 1], at - i);
-}
-
-static int ascending(const void *a, const void *b)
-{
-	double x = *(const double *)a, y = *(const double *)b;
-
-	return (x > y) - (x < y);
-}
-
-void ib_series_sort(struct ib_series *s)
-{
-	if (!s->sorted && s->n)
-		qsort(s->v, s->n, sizeof(*s->v), ascending);
-	s->sorted = true;
-}
-
-struct ib_stat ib_series_percentile(struct ib_series *s, double p, enum ib_rule rule)
+struct ib_stat ib_series_percentile(const struct ib_series *s, double p, enum ib_rule rule)
 {
 	struct ib_stat st = begin(s);
 
 	st.rule = rule;
 	if (st.state != IB_STAT_VALUE)
 		return st;
-	ib_series_sort(s);
 	if (s->n < ib_percentile_needs(p))
-		return (struct ib_stat){.state = IB_STAT_UNDEFINED, .value = NAN, .n = s->n, .rule = rule, .max = s->v[s->n - 1], .why = too_few};
-	st.value = ib_percentile(s->v, s->n, p, rule);
+		return (struct ib_stat){
+			.state = IB_STAT_UNDEFINED, .value = NAN, .n = s->n, .rule = rule, .max = ib_series_moments(s).max, .why = too_few};
+	st.value = ib_series_quantile(s, p, rule);
 	return st;
 }
 
 const char *ib_rule_name(enum ib_rule rule)
 {
-	static const char *const names[] = {[IB_RULE_NONE] = NULL, [IB_RULE_LINEAR] = "linear", [IB_RULE_NEAREST_RANK] = "nearest_rank", [IB_RULE_NEAREST] = "nearest"};
+	static const char *const names[] = {[IB_RULE_NONE] = NULL,
+					    [IB_RULE_LINEAR] = "linear",
+					    [IB_RULE_NEAREST_RANK] = "nearest_rank",
+					    [IB_RULE_NEAREST] = "nearest",
+					    [IB_RULE_INVERSE_CDF] = "inverse_cdf"};
 
 	return names[rule];
 }

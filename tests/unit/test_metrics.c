@@ -16,11 +16,12 @@ static bool near(double a, double b)
 
 static struct ib_series series(const double *v, size_t n)
 {
-	struct ib_series s = {.state = n ? IB_STAT_VALUE : IB_STAT_UNDEFINED, .n = n, .why = n ? NULL : "no request succeeded"};
+	struct ib_series s = {.state = n ? IB_STAT_VALUE : IB_STAT_UNDEFINED, .why = n ? NULL : "no request succeeded"};
+	double *own = ib_realloc(NULL, n + 1, sizeof(*own));
 
-	s.v = ib_realloc(NULL, n + 1, sizeof(*s.v));
 	for (size_t i = 0; i < n; i++)
-		s.v[i] = v[i];
+		own[i] = v[i];
+	ib_series_own(&s, own, NULL, n);
 	return s;
 }
 
