@@ -159,6 +159,20 @@ static bool first_of(const struct ib_result *r, size_t i)
 	return true;
 }
 
+static void derive_claim(struct ib_result *r, size_t i, const struct ib_measured *m, const char *why_not)
+{
+	struct ib_claim *c = &r->claims[i];
+
+	if (why_not)
+		c->derived = ib_stat_not_recorded(why_not);
+	else if (c->measure == IB_MEASURE_SCALAR && c->formula->scalar)
+		c->derived = c->formula->scalar(m);
+	else if (c->measure == IB_MEASURE_SCALAR || !c->formula->series)
+		c->derived = ib_stat_not_recorded(c->formula->definition);
+	else if (first_of(r, i))
+		derive_series(r, m->columns, c->formula);
+}
+
 /* all NULL: a result that stands alone. */
 static void derive_from(const struct ib_results *all, struct ib_result *r, const struct ib_result *records)
 {
@@ -170,22 +184,9 @@ static void derive_from(const struct ib_results *all, struct ib_result *r, const
 
 	if (all && records != r && r->client->view)
 		r->client->view(all, r, records, &view);
-	for (size_t i = 0; i < r->n_claims; i++) {
-		struct ib_claim *c = &r->claims[i];
-
-		if (!to_derive(c))
-			continue;
-		if (records->partial)
-			c->derived = ib_stat_not_recorded("the file does not hold all records of the run");
-		else if (view.why)
-			c->derived = ib_stat_not_recorded(view.why);
-		else if (c->measure == IB_MEASURE_SCALAR && c->formula->scalar)
-			c->derived = c->formula->scalar(&m);
-		else if (c->measure == IB_MEASURE_SCALAR || !c->formula->series)
-			c->derived = ib_stat_not_recorded(c->formula->definition);
-		else if (first_of(r, i))
-			derive_series(r, &view.columns, c->formula);
-	}
+	for (size_t i = 0; i < r->n_claims; i++)
+		if (to_derive(&r->claims[i]))
+			derive_claim(r, i, &m, records->partial ? "the file does not hold all records of the run" : view.why);
 	for (size_t i = 0; i < r->n_claims; i++)
 		if (to_derive(&r->claims[i]))
 			compare(&r->claims[i]);
