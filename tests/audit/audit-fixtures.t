@@ -7,4 +7,4 @@ command -v python3 > /dev/null || skip_all "python3 is not installed"
 command -v zstd > /dev/null || skip_all "zstd is not installed"
 mkdir -p "$IB_BUILDDIR/tests"
 # shellcheck disable=SC2086
-exec python3 "$IB_SRCDIR/tests/audit/audit.py" run "$IB_BUILDDIR/ib-verify" "$IB_BUILDDIR/tests/audit-report.md" ${IB_SETS:-}
+python3 "$IB_SRCDIR/tests/audit/audit.py" run "$IB_BUILDDIR/ib-verify" "$IB_BUILDDIR/tests/audit-report.md" ${IB_SETS:-}

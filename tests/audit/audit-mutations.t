@@ -4,4 +4,4 @@
 . "${IB_SRCDIR:-.}/tests/cli/lib.sh"
 command -v python3 > /dev/null || skip_all "python3 is not installed"
 command -v zstd > /dev/null || skip_all "zstd is not installed"
-exec python3 "$IB_SRCDIR/tests/audit/mutate.py" "$IB_BUILDDIR/ib-verify" "${IB_MUTATIONS:-150}"
+python3 "$IB_SRCDIR/tests/audit/mutate.py" "$IB_BUILDDIR/ib-verify" "${IB_MUTATIONS:-150}"
