@@ -18,6 +18,7 @@ sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
 import truth  # noqa: E402
+import variants  # noqa: E402
 
 SETS = truth.default_sets()
 NOT_AUDITED = {"server_truth.jsonl", "server_args.txt"}
@@ -29,21 +30,33 @@ SELDOM = re.compile(r"/(min|max|std|stddev|sum|p0\.1|p1|p5|p10|p25|p75|p99\.9)$|
 
 
 class Tap:
+    """TAP lines. Those listed in the file "pending" do not hold yet; they are reported as such (TODO) until they do."""
+
     def __init__(self):
         self.n = self.bad = 0
+        self.pending, self.done = set(), []
+        path = os.path.join(HERE, "pending")
+        if os.path.exists(path):
+            with open(path, encoding="utf-8") as f:
+                self.pending = {line.strip() for line in f if line.strip() and not line.startswith("#")}
 
     def ok(self, name, faults):
         """faults: sentences; none means that the property holds."""
         self.n += 1
-        print("%s %d - %s" % ("not ok" if faults else "ok", self.n, name))
+        waits = name in self.pending
+        if waits and not faults:
+            self.done.append(name)
+        print("%s %d - %s%s" % ("not ok" if faults else "ok", self.n, name, " # TODO pending" if waits and faults else ""))
         for f in faults[:12]:
             print("#   " + str(f).replace("\n", " "))
         if len(faults) > 12:
             print("#   and %d more" % (len(faults) - 12))
-        self.bad += bool(faults)
+        self.bad += bool(faults) and not waits
         sys.stdout.flush()
 
     def end(self):
+        for name in self.done:
+            print("# no longer pending: " + name)
         print("1..%d" % self.n)
         return 1 if self.bad else 0
 
@@ -85,6 +98,9 @@ def hand():
 def copy_case(key, want, to, with_log=False):
     """The folder that is audited: the set without what the client could not have written."""
     client = key.split("/")[0]
+    if "folder" in want:
+        shutil.copytree(want["folder"], to)
+        return
     left_out = None if with_log else (lambda _, names: NOT_AUDITED & set(names))
     if "parts" not in want:
         shutil.copytree(os.path.join(SETS, key), to, ignore=left_out)
@@ -274,6 +290,45 @@ def chosen(cases, only):
     return [k for k in sorted(cases) if not only or any(k.startswith(o) for o in only)]
 
 
+def synthetic(work):
+    """The variants, built below work: expectations with their folders, and their truth."""
+    top = os.path.join(work, "variants")
+    cases, read = variants.build(top), {}
+    for key, want in cases.items():
+        want["folder"] = os.path.join(top, key)
+        read[key] = truth.one_case(key.split("/")[0], want["folder"])
+    return cases, read
+
+
+def results_of(key, want, read):
+    if "parts" in want:
+        return [dict(r, file=os.path.join(p, r["file"])) for p in want["parts"] for r in read[key.split("/")[0] + "/" + p]["results"]]
+    return read[key]["results"]
+
+
+def one_set(tap, key, want, results, said, schema):
+    """All properties of one set; returns what differs."""
+    rc, doc, err = said
+    faults = document_faults(rc, doc, err, schema)
+    tap.ok("%s: one document, its tally and its exit status" % key, faults)
+    if not doc:
+        return faults, []
+    mine = own_results(doc, results)
+    a10 = any("A10" in o["any"] and o["status"] == "fail" for o in want["must"])
+    rows = [("requests attempted, succeeded, failed, short", count_faults(want, results, mine)),
+            ("numbers re-derived as by truth.py", number_faults(key, results, mine)[0]),
+            ("no other number differs", [] if a10 else differing(key, doc)),
+            ("the case's fault is found", ["%s: %s" % ("|".join(o["any"]), o.get("why", "")) for o in want["must"] if not found(doc, o)]),
+            ("nothing else fails" + (" (healthy)" if want["healthy"] else ""), unexpected(want, doc))]
+    if want["results"] == []:
+        rows.append(("no result, and no success", (["exit status 0 where nothing was measured"] if rc == 0 else []) +
+                     (["%d results" % len(doc["results"])] if doc["results"] else [])))
+    for name, f in rows:
+        tap.ok("%s: %s" % (key, name), f)
+        faults += f
+    return faults, mine
+
+
 def run(tool, report, only):
     tap, cases, read, schema = Tap(), load_cases(), truths(), validator()
     rows = []
@@ -281,34 +336,16 @@ def run(tool, report, only):
         print("# python3-jsonschema is not installed: documents are not validated")
     work = tempfile.mkdtemp(prefix="ib-audit-")
     try:
-        for i, key in enumerate(chosen(cases, only)):
-            want, path = cases[key], os.path.join(work, "%03d" % i, "case")
+        more, more_read = synthetic(work)
+        everything = dict(cases, **more)
+        read.update(more_read)
+        for i, key in enumerate(chosen(cases, only) + chosen(more, only)):
+            want, path = everything[key], os.path.join(work, "%03d" % i, "case")
             os.mkdir(os.path.dirname(path))
             copy_case(key, want, path)
-            rc, doc, err = verify(tool, path)
-            results = [dict(r) for p in want.get("parts", []) for r in read[key.split("/")[0] + "/" + p]["results"]] or \
-                (read[key]["results"] if key in read else [])
-            faults = document_faults(rc, doc, err, schema)
-            tap.ok("%s: one document, its tally and its exit status" % key, faults)
-            mine = own_results(doc, results) if doc else []
-            if doc:
-                all_faults = list(faults)
-                for name, f in (("requests attempted, succeeded, failed, short", count_faults(want, results, mine)),
-                                ("numbers re-derived as by truth.py", number_faults(key, results, mine)[0]),
-                                ("no other number differs", differing(key, doc)),
-                                ("the case's fault is found", ["%s: %s" % ("|".join(o["any"]), o.get("why", "")) for o in want["must"] if not found(doc, o)]),
-                                ("nothing else fails" + (" (healthy)" if want["healthy"] else ""), unexpected(want, doc))):
-                    if name.startswith("no other") and any("A10" in o["any"] and o["status"] == "fail" for o in want["must"]):
-                        continue
-                    tap.ok("%s: %s" % (key, name), f)
-                    all_faults += f
-                faults = all_faults
-                if not want["results"] and want["results"] is not None:
-                    f = ["exit status 0 where nothing was measured"] if rc == 0 else []
-                    f += ["%d results" % len(doc["results"])] if doc["results"] else []
-                    tap.ok("%s: no result, and no success" % key, f)
-                    faults += f
-            rows.append(row_of(key, want, results, mine, doc, rc, faults))
+            results, said = results_of(key, want, read), verify(tool, path)
+            faults, mine = one_set(tap, key, want, results, said, schema)
+            rows.append(row_of(key + (" (synthetic)" if key in more else ""), want, results, mine, said[1], said[0], faults))
         if not only:
             tap.ok("the server's log beside the results changes nothing", log_faults(tool, cases, work))
     finally:
@@ -332,8 +369,8 @@ def log_faults(tool, cases, work):
 
 
 def one(tool, key):
-    cases = load_cases()
     with tempfile.TemporaryDirectory(prefix="ib-audit-") as work:
+        cases = dict(load_cases(), **synthetic(work)[0])
         path = os.path.join(work, "case")
         copy_case(key, cases[key], path)
         rc, doc, err = verify(tool, path)

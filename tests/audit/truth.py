@@ -100,8 +100,13 @@ def text_of(path):
             return f.read()
     if path.endswith(".zst"):
         return subprocess.run(["zstd", "-dcq", path], check=True, stdout=subprocess.PIPE).stdout.decode()
-    with open(path, encoding="utf-8") as f:
+    with open(path, encoding="utf-8-sig") as f:  # a byte-order mark is no part of it
         return f.read()
+
+
+def json_lines(path):
+    """The records of a JSON Lines file; lines that are none (a log in between) are left out."""
+    return [json.loads(line) for line in text_of(path).splitlines() if line.lstrip().startswith("{")]
 
 
 def documents(text):
@@ -252,7 +257,7 @@ def vllm_one(case, path, index, d, argv):
 
 def vllm(case):
     argv, out = words(case), []
-    for path in find(case, "*.json"):
+    for path in find(case, "**/*.json"):
         docs = documents(text_of(path))
         for i, d in enumerate(docs):
             if isinstance(d, dict) and "completed" in d and "num_prompts" in d:
@@ -392,7 +397,7 @@ def aiperf_numbers(n, d, ok, bad, value):
 def aiperf(case):
     out = []
     for path in find(case, "**/profile_export.jsonl"):
-        records = [json.loads(line) for line in text_of(path).splitlines() if line.strip()]
+        records = json_lines(path)
         value = lambda r, tag: (r["metrics"].get(tag) or {}).get("value")
         ok = [r for r in records if not r.get("error")]
         bad = [r for r in records if r.get("error")]
@@ -559,7 +564,7 @@ def inferencebench(case):
     """Envelopes; samples.jsonl beside one holds its records. A file with duplicate keys is read as Python does: the last counts."""
     out = []
     per = find(case, "samples.jsonl")
-    records = [json.loads(line) for line in text_of(per[0]).splitlines() if line] if per else None
+    records = json_lines(per[0]) if per else None
     for path in find(case, "*.json"):
         d = documents(text_of(path))[0]
         r, n = result(case, path, "inferencebench"), Numbers()
@@ -599,7 +604,7 @@ def server_log(client, case, argv):
     path = os.path.join(case, "server_truth.jsonl")
     if not os.path.exists(path):
         return None
-    log = [json.loads(line) for line in text_of(path).splitlines() if line]
+    log = json_lines(path)
     if client.startswith("inferencebench"):
         # "the first three" are dropped by the client as warm-up; the logs are in order of completion
         if log and "status" in log[0]:
