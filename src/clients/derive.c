@@ -23,23 +23,30 @@ static bool beside(const struct ib_result *a, const struct ib_result *b)
 	return a->client == b->client && n == dir_len(b->file) && strncmp(a->file, b->file, n) == 0;
 }
 
-/* Index of the records of a summary: the only ones in its directory, or those that its client says are the same run's. all->n: none, or more than one. */
+/* Index of the records of a summary: the only ones in its directory, or those that its client says are the same run's. all->n: none, or more than one. Where
+ * there is no choice the client is not asked: records that do not fit are to be seen, not left aside. */
 static size_t records_of(const struct ib_results *all, const struct ib_result *summary, size_t *ret_beside)
 {
-	size_t found = all->n, same = 0;
+	size_t found = all->n, only = all->n, same = 0, summaries = 0;
 
 	*ret_beside = 0;
 	for (size_t i = 0; i < all->n; i++) {
 		const struct ib_result *r = &all->v[i];
 
-		if (r->part != IB_PART_RECORDS || !beside(summary, r))
+		if (!beside(summary, r))
+			continue;
+		summaries += r->part == IB_PART_SUMMARY && !r->within;
+		if (r->part != IB_PART_RECORDS)
 			continue;
 		++*ret_beside;
+		only = i;
 		if (summary->client->same && !summary->client->same(summary, r))
 			continue;
 		same++;
 		found = i;
 	}
+	if (*ret_beside == 1 && summaries == 1 && !summary->within)
+		return only;
 	return same == 1 ? found : all->n;
 }
 
