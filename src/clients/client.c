@@ -13,6 +13,7 @@ const struct ib_client *const ib_clients[] = {
 	&ib_client_vllm_bench,
 	&ib_client_sglang,
 	&ib_client_inference_perf,
+	&ib_client_genai_bench,
 	&ib_client_aiperf,
 	NULL,
 };

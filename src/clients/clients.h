@@ -8,7 +8,7 @@
 extern const struct ib_client ib_client_aiperf;
 extern const struct ib_client ib_client_requests, ib_client_vllm_bench;
 
-extern const struct ib_client ib_client_sglang, ib_client_inference_perf;
+extern const struct ib_client ib_client_sglang, ib_client_inference_perf, ib_client_genai_bench;
 
 #define IB_SLURP_MAX (16u << 20)
 /* Reads everything into b (within b->max, else IB_E_LIMIT): for readers of small files that need all bytes at once. */

@@ -317,6 +317,8 @@ static void spread_configs(struct ib_results *all)
 			if (all->v[k].within) /* the whole run's */
 				around.v[IB_SET_REQUESTS] = NULL;
 			ib_results_apply(&one, &around);
+			if (!all->v[k].client_version)
+				all->v[k].client_version = ib_strdup(config->client_version);
 			config->within = true; /* taken */
 		}
 	}

@@ -91,6 +91,8 @@ const struct ib_formula *const ib_formulas[] = {
 	&ib_output_length_reported,
 	&ib_duration_sends,
 	&ib_requests_over_sends,
+	&ib_tpot_excl_first_1ms,
+	&ib_speed_decode_1ms,
 	&ib_claimed_only,
 	NULL,
 };

@@ -67,7 +67,7 @@ extern const struct ib_formula ib_peak_chunks_bucket, ib_peak_requests_bucket, i
 extern const struct ib_formula ib_e2e_failed_never, ib_ttft_failed_never, ib_tpot_failed_never, ib_time_decode_failed_never, ib_queue_all,
 	ib_count_length_missed;
 /* Of single clients (formulas_*.c). */
-extern const struct ib_formula ib_output_length_reported, ib_duration_sends, ib_requests_over_sends;
+extern const struct ib_formula ib_output_length_reported, ib_duration_sends, ib_requests_over_sends, ib_tpot_excl_first_1ms, ib_speed_decode_1ms;
 /* A number that a client states and that no formula here covers. */
 extern const struct ib_formula ib_claimed_only;
 
