@@ -80,6 +80,24 @@ static double family_sum(const char *text, const struct family *f)
 	return w.sum;
 }
 
+static void keep_first(void *arg, const char *value, double sample)
+{
+	char **to = arg;
+
+	(void)sample;
+	if (!*to && strcmp(value, "None") != 0)
+		*to = ib_strndup(value, 200);
+}
+
+static void read_labels(const char *text, struct ib_counters *c)
+{
+	if (strcmp(c->engine, "llamacpp") == 0)
+		return; /* it writes none */
+	ib_prometheus_each(text, strcmp(c->engine, "vllm") == 0 ? "vllm:prompt_tokens_total" : "sglang:prompt_tokens_total", "model_name", keep_first, &c->model);
+	ib_prometheus_each(text, "vllm:cache_config_info", "enable_prefix_caching", keep_first, &c->prefix_caching);
+	ib_prometheus_each(text, "vllm:cache_config_info", "cache_dtype", keep_first, &c->cache_dtype);
+}
+
 bool ib_counters_read(const char *text, const char *file, struct ib_counters *ret)
 {
 	for (size_t i = 0; i < IB_LEN(engines); i++) {
@@ -90,6 +108,7 @@ bool ib_counters_read(const char *text, const char *file, struct ib_counters *re
 			ret->v[k] = NAN;
 		for (const struct family *f = engines[i].families; f->name; f++)
 			ret->v[f->which] = family_sum(text, f);
+		read_labels(text, ret);
 		return true;
 	}
 	return false;
@@ -98,6 +117,9 @@ bool ib_counters_read(const char *text, const char *file, struct ib_counters *re
 void ib_counters_clear(struct ib_counters *c)
 {
 	free(c->file);
+	free(c->model);
+	free(c->prefix_caching);
+	free(c->cache_dtype);
 	*c = (struct ib_counters){0};
 }
 
@@ -183,6 +205,15 @@ void ib_context_take(struct ib_context *c, const char *file, const char *text, s
 		c->client = client;
 }
 
+static void copy_page(struct ib_counters *to, const struct ib_counters *from)
+{
+	*to = *from;
+	to->file = ib_strdup(from->file);
+	to->model = ib_strdup(from->model);
+	to->prefix_caching = ib_strdup(from->prefix_caching);
+	to->cache_dtype = ib_strdup(from->cache_dtype);
+}
+
 void ib_context_inherit(struct ib_context *c, const struct ib_context *outer)
 {
 	for (size_t k = 0; k < IB_SETTINGS; k++)
@@ -195,10 +226,8 @@ void ib_context_inherit(struct ib_context *c, const struct ib_context *outer)
 		c->log_file = ib_strdup(outer->log_file);
 	if (c->before.file || c->after.file || !outer->before.file)
 		return;
-	c->before = outer->before;
-	c->after = outer->after;
-	c->before.file = ib_strdup(outer->before.file);
-	c->after.file = ib_strdup(outer->after.file);
+	copy_page(&c->before, &outer->before);
+	copy_page(&c->after, &outer->after);
 	if (!c->counters_problem)
 		c->counters_problem = ib_strdup(outer->counters_problem);
 }

@@ -31,6 +31,8 @@ struct ib_counters {
 	char *file;          /* NULL: there is none */
 	const char *engine;  /* "vllm", "sglang", "llamacpp" (static text) */
 	double v[IB_COUNTERS]; /* NaN: not on the page */
+	char *model;           /* the name that it is served by; what the page says of its settings; or NULL */
+	char *prefix_caching, *cache_dtype;
 };
 
 struct ib_context {

@@ -18,6 +18,7 @@
 #define CONTEXT_MAX (1u << 20)
 #define METRICS_BEFORE "endpoint/metrics-before.txt"
 #define METRICS_AFTER "endpoint/metrics-after.txt"
+#define CAPTURES_MAX 10000
 
 void ib_study_view_init(struct ib_study_view *v)
 {
@@ -80,9 +81,18 @@ const struct ib_record_file *ib_study_listed(const struct ib_study_run *run, con
 	return NULL;
 }
 
+/* Documents that say what a run was on. */
+static bool is_fact(const char *rest)
+{
+	return strcmp(rest, "before.json") == 0 || strcmp(rest, "after.json") == 0 || strcmp(rest, "endpoint/version.json") == 0 ||
+	       strcmp(rest, "endpoint/models.json") == 0;
+}
+
 /* Files that say how a result came to be. */
 static bool is_context(const char *rest)
 {
+	if (is_fact(rest))
+		return true;
 	return strcmp(rest, "command.json") == 0 || strcmp(rest, "stdout.log") == 0 || strcmp(rest, METRICS_BEFORE) == 0 || strcmp(rest, METRICS_AFTER) == 0;
 }
 
@@ -159,6 +169,27 @@ static void take_contract(struct ib_study_view *v, const char *path, const char 
 	doc->code = IB_E_HASH;
 }
 
+static void keep_facts(struct ib_study_view *v, const char *sha256, const json_t *capture)
+{
+	struct ib_capture_facts *one;
+
+	if (v->n_captures >= CAPTURES_MAX)
+		return;
+	v->captures = ib_realloc(v->captures, v->n_captures + 1, sizeof(*v->captures));
+	one = &v->captures[v->n_captures++];
+	*one = (struct ib_capture_facts){0};
+	memcpy(one->sha256, sha256, IB_HEX_LEN);
+	ib_facts_of_capture(capture, &one->facts);
+}
+
+const struct ib_facts *ib_study_capture(const struct ib_study_view *v, const char *sha256)
+{
+	for (size_t i = 0; *sha256 && i < v->n_captures; i++)
+		if (strcmp(v->captures[i].sha256, sha256) == 0)
+			return &v->captures[i].facts;
+	return NULL;
+}
+
 static void take_capture(struct ib_study_view *v, const char *path, const char *sha256, const char *data, uint64_t size)
 {
 	char *name = stem(path, "captures/", ".json");
@@ -173,6 +204,8 @@ static void take_capture(struct ib_study_view *v, const char *path, const char *
 			ib_study_problem(v, "S10", doc.code, path, doc.why);
 		else if (ib_get_schema(doc.json, path, "urn:ibtools:capture:v1", &err) < 0)
 			ib_study_problem(v, "S10", err.code, path, err.text);
+		else
+			keep_facts(v, sha256, doc.json);
 		ib_study_doc_clear(&doc);
 	}
 	free(name);
@@ -253,6 +286,18 @@ static void take_command(struct ib_study_run *run, const char *path, const char 
 	free(words);
 }
 
+static void take_facts(struct ib_study_run *run, const char *path, const char *rest, const char *data, uint64_t size)
+{
+	ib_auto_json json_t *doc = NULL;
+
+	if (ib_json_load(data, size, path, &doc, NULL) < 0)
+		return;
+	if (ib_starts(rest, "endpoint/"))
+		ib_facts_of_endpoint(doc, &run->before);
+	else
+		ib_facts_of_capture(doc, strcmp(rest, "after.json") == 0 ? &run->after : &run->before);
+}
+
 static void take_context(const struct ib_study_view *v, struct ib_study_run *run, const char *path, const char *rest, const char *sha256, const char *data,
 			 uint64_t size)
 {
@@ -262,6 +307,8 @@ static void take_context(const struct ib_study_view *v, struct ib_study_run *run
 		return;
 	if (strcmp(rest, "command.json") == 0)
 		take_command(run, path, data, size);
+	else if (is_fact(rest))
+		take_facts(run, path, rest, data, size);
 	else
 		ib_context_take(&run->context, path, data, size, strcmp(rest, METRICS_BEFORE) == 0 ? 1 : strcmp(rest, METRICS_AFTER) == 0 ? 2 : 0);
 }
@@ -379,6 +426,9 @@ void ib_study_view_clear(struct ib_study_view *v)
 	for (size_t i = 0; i < v->n_contracts; i++)
 		ib_study_doc_clear(&v->contracts[i]);
 	free(v->contracts);
+	for (size_t i = 0; i < v->n_captures; i++)
+		ib_facts_clear(&v->captures[i].facts);
+	free(v->captures);
 	ib_study_doc_clear(&v->withheld);
 	for (size_t i = 0; i < v->n_problems; i++) {
 		free(v->problems[i].path);

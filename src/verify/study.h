@@ -13,6 +13,7 @@
 #include "model/record.h"
 #include "verify/context.h"
 #include "verify/evidence.h"
+#include "verify/facts.h"
 
 struct ib_study_file {
 	char *path; /* below the study's root */
@@ -51,6 +52,7 @@ struct ib_study_run {
 	struct ib_results results;   /* what its client wrote, re-read; n 0: nothing recognised */
 	size_t unread;               /* files below output/ that were too large to be held and not read as a stream either */
 	struct ib_context context;   /* its command line, printed configuration and pages of metrics */
+	struct ib_facts before, after; /* from its before.json, with what the endpoint said of itself, and after.json */
 	struct ib_strv torn_results; /* result files that a client recognised and could not read: "path: why" */
 };
 
@@ -75,6 +77,8 @@ struct ib_study_view {
 	size_t n_contracts;
 	const struct ib_study_entry *contract_entry; /* the last contract or amendment, or NULL */
 	const json_t *contract;                      /* its document; NULL: ad hoc, or not readable */
+	struct ib_capture_facts *captures; /* what the captures say */
+	size_t n_captures;
 	struct ib_study_doc withheld;
 	const struct ib_study_entry *seal; /* the last entry, when it is a seal */
 	bool anchored;           /* set by a packet's reader: a manifest vouches for every file */
@@ -113,6 +117,8 @@ struct ib_study_run *ib_study_find_run(const struct ib_study_view *v, const char
 void ib_study_count(const struct ib_study_view *v, struct ib_run_counts *ret);
 /* The registration that was in force when line seq of the ledger was written, or NULL; *ret_json (may be NULL) gets its document, or NULL. */
 const struct ib_entry *ib_study_contract_at(const struct ib_study_view *v, int64_t seq, const json_t **ret_json);
+/* What the capture of that digest says, or NULL. */
+const struct ib_facts *ib_study_capture(const struct ib_study_view *v, const char *sha256);
 /* Is this path declared in the withheld.json of a sealed study? Returns its declared digest, or NULL. */
 const char *ib_study_withheld(const struct ib_study_view *v, const char *path);
 
