@@ -77,6 +77,7 @@ void ib_audit_view_clear(struct ib_audit_view *v)
 		free(v->files[i].sha256);
 	}
 	free(v->files);
+	ib_privacy_clear(&v->privacy);
 	*v = (struct ib_audit_view){0};
 }
 

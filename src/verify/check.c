@@ -20,7 +20,9 @@ const struct ib_check *const ib_study_checks[] = {
 	NULL,
 };
 
-extern const struct ib_check ib_check_formats, ib_check_requests, ib_check_claims, ib_check_cache, ib_check_workloads, ib_check_excluded, ib_check_overlap;
+extern const struct ib_check ib_check_formats, ib_check_requests, ib_check_claims, ib_check_cache, ib_check_workloads, ib_check_same_work, ib_check_model,
+	ib_check_versions, ib_check_build, ib_check_hardware, ib_check_bracketing, ib_check_source, ib_check_clocks, ib_check_portable, ib_check_privacy,
+	ib_check_quality, ib_check_settings, ib_check_continuity, ib_check_excluded, ib_check_overlap;
 
 /* In the order of their numbers. */
 const struct ib_check *const ib_audit_checks[] = {
@@ -29,6 +31,19 @@ const struct ib_check *const ib_audit_checks[] = {
 	&ib_check_claims,
 	&ib_check_cache,
 	&ib_check_workloads,
+	&ib_check_same_work,
+	&ib_check_model,
+	&ib_check_versions,
+	&ib_check_build,
+	&ib_check_hardware,
+	&ib_check_bracketing,
+	&ib_check_source,
+	&ib_check_clocks,
+	&ib_check_portable,
+	&ib_check_privacy,
+	&ib_check_quality,
+	&ib_check_settings,
+	&ib_check_continuity,
 	&ib_check_excluded,
 	&ib_check_overlap,
 	NULL,

@@ -1,46 +1,218 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A19: a run's cache condition is what the server's counters show. */
+/* A19: the cache condition of every run is what the server's counters show; and repeats were in one cache state. */
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
 #include "base/auto.h"
 #include "base/str.h"
 #include "verify/check.h"
+#include "verify/series.h"
 
-static void judge(const struct ib_check *self, const struct ib_study_view *v, struct ib_findings *f)
+#define SHARE_LABEL 0.10 /* of prompt tokens found in the cache, without a word about it */
+#define SHARE_APART 0.02 /* between repeats of one command */
+
+static bool fresh(const struct ib_record *r)
+{
+	return ib_streq(r->cache.condition, "cold") || ib_streq(r->cache.condition, "reset");
+}
+
+static bool reused(const struct ib_record *r)
+{
+	return ib_streq(r->cache.condition, "warm") || ib_streq(r->cache.condition, "reuse");
+}
+
+/* --- a study: labels, hooks and the record's own counters --- */
+
+/* What a counter of the record moved by, NaN when it is not in it. Engines' names for hits. */
+static double hits_of(const struct ib_record *r)
+{
+	static const char *const names[] = {"vllm:prefix_cache_hits_total", "llamacpp:prompt_tokens_cached_total", "sglang:cached_tokens_total"};
+
+	for (size_t i = 0; i < r->cache.counters_n; i++)
+		for (size_t k = 0; k < IB_LEN(names); k++)
+			if (strcmp(r->cache.counters[i].name, names[k]) == 0)
+				return r->cache.counters[i].after - r->cache.counters[i].before;
+	return NAN;
+}
+
+static void one_hook(const struct ib_check *self, const struct ib_study_run *run, struct ib_findings *f)
+{
+	const struct ib_record *r = &run->record;
+
+	for (size_t i = 0; i < r->hooks_n; i++) {
+		const struct ib_record_hook *h = &r->hooks[i];
+		bool failed = h->timed_out || (h->signal != IB_NONE && h->signal != 0) || (h->exit_status != IB_NONE && h->exit_status != 0);
+
+		if (failed && strstr(h->name, "reset"))
+			ib_check_fail(self, f, IB_OK, run->doc.path, "the reset before the run failed ('%s'), and the run was measured", h->name);
+	}
+}
+
+/* The record's verdict against its own counters. */
+static void one_verdict(const struct ib_check *self, const struct ib_audit_run *run, struct ib_findings *f)
+{
+	const struct ib_record *r = &run->run->record;
+	const json_t *evidence = json_object_get(json_object_get(run->group, "cache"), "evidence");
+	int64_t allowed = json_integer_value(json_object_get(evidence, "hits_max"));
+	double hits = hits_of(r);
+
+	if (r->cache.evidence == IB_CONTRADICTED) {
+		ib_check_fail(self, f, IB_OK, run->run->doc.path, "the cache condition '%s' is contradicted: %s", r->cache.condition,
+			      r->cache.why ? r->cache.why : "the counters show another one");
+	} else if (r->cache.evidence == IB_CONFIRMED && fresh(r) && hits > (double)allowed) {
+		ib_check_fail(self, f, IB_OK, run->run->doc.path, "the cache condition '%s' is called confirmed, but its own counters show %.0f prompt tokens from the cache",
+			      r->cache.condition, hits);
+	} else if (r->cache.evidence == IB_CONFIRMED && reused(r) && hits == 0) {
+		ib_check_fail(self, f, IB_OK, run->run->doc.path, "the cache condition '%s' is called confirmed, but its own counters show no prompt token from the cache",
+			      r->cache.condition);
+	}
+}
+
+/* The counters of the record against the pages of metrics that lie beside it. */
+static void one_page(const struct ib_check *self, const struct ib_study_run *run, struct ib_findings *f)
+{
+	const struct ib_context *c = &run->context;
+	double page = ib_counter_delta(c, IB_COUNTER_CACHE_HITS), own = hits_of(&run->record);
+	char want[32], got[32];
+
+	if (isnan(page) || isnan(own) || page == own)
+		return;
+	snprintf(want, sizeof(want), "%.0f", page);
+	snprintf(got, sizeof(got), "%.0f", own);
+	ib_finding_values(ib_check_fail(self, f, IB_OK, run->doc.path, "the record's counters of cache hits are not those of its pages of metrics"), want, got);
+}
+
+static void of_study(const struct ib_check *self, const struct ib_audit_view *v, struct ib_findings *f)
 {
 	size_t before = f->n, confirmed = 0, unconfirmed = 0;
 
-	for (size_t i = 0; i < v->n_ledger_runs; i++) {
-		const struct ib_record *r = &v->runs[i].record;
+	for (size_t i = 0; i < v->n_runs; i++) {
+		const struct ib_study_run *run = v->runs[i].run;
 
-		if (!v->runs[i].has_record || r->state == IB_STATE_REFUSED)
+		if (!run->has_record || run->record.state == IB_STATE_REFUSED)
 			continue;
-		if (r->cache.evidence == IB_CONTRADICTED)
-			ib_check_fail(self, f, IB_OK, v->runs[i].doc.path, "the cache condition '%s' is contradicted: %s", r->cache.condition,
-				      r->cache.why ? r->cache.why : "the counters show another one");
-		confirmed += r->cache.evidence == IB_CONFIRMED;
-		unconfirmed += r->cache.evidence == IB_UNCONFIRMED;
+		one_hook(self, run, f);
+		one_verdict(self, &v->runs[i], f);
+		one_page(self, run, f);
+		confirmed += run->record.cache.evidence == IB_CONFIRMED;
+		unconfirmed += run->record.cache.evidence == IB_UNCONFIRMED;
 	}
 	if (unconfirmed) {
-		ib_auto_free char *why = ib_asprintf("%zu of %zu runs have no evidence for their cache condition", unconfirmed, unconfirmed + confirmed + (f->n - before));
+		ib_auto_free char *why = ib_asprintf("%zu of %zu measured runs have no evidence for their cache condition", unconfirmed, unconfirmed + confirmed);
 
 		ib_check_skip(self, f, NULL, why);
 	} else if (!confirmed && f->n == before) {
 		ib_check_skip(self, f, NULL, "no run was measured");
 	}
-	ib_check_pass(self, f, before);
+}
+
+/* --- any evidence: what the pages of metrics say --- */
+
+/* The label of the runs between two pages; NULL: none says anything. */
+static const char *label_of(const struct ib_audit_view *v, const struct ib_window *w)
+{
+	const struct ib_study_run *run = v->runs[w->first].run;
+	const char *label = run && run->has_record ? run->record.cache.condition : NULL;
+
+	return ib_streq(label, "unspecified") ? NULL : label;
+}
+
+static void one_window(const struct ib_check *self, const struct ib_audit_view *v, const struct ib_window *w, struct ib_findings *f)
+{
+	double hits = ib_window_hits(w), queries = ib_window_queries(w);
+	ib_auto_free char *got = NULL;
+
+	if (ib_window_trouble(w) || isnan(hits) || !(queries > 0)) {
+		ib_check_skip(self, f, w->file, ib_window_trouble(w) ? ib_window_trouble(w) : "the pages of metrics do not count cache hits");
+		return;
+	}
+	got = ib_asprintf("%.0f of %.0f (%.1f %%)", hits, queries, 100 * hits / queries);
+	if (!label_of(v, w) && hits / queries > SHARE_LABEL)
+		ib_finding_values(ib_check_fail(self, f, IB_OK, w->file, "%.0f of %.0f prompt tokens (%.1f %%) came from the server's cache, and no label says so", hits,
+						queries, 100 * hits / queries),
+				  "at most 10 % without a label", got);
+	if (w->complete && queries < 0.99 * w->input_tokens)
+		ib_check_skip(self, f, w->file, "the server counted fewer prompt tokens than the client sent: another server, or a router, answered too");
+}
+
+/* Vllm's warm-ups send the first prompt of the measured set again. */
+static void one_warmup(const struct ib_check *self, const struct ib_audit_run *run, const struct ib_result *res, struct ib_findings *f)
+{
+	double n = ib_audit_number(run, res, IB_SET_WARMUPS);
+
+	if (ib_streq(res->client->name, "vllm-bench") && n > 0)
+		ib_check_fail_as(self, f, IB_FINDING_I, res->file, "its %.0f warm-up requests replay prompt 0 of the measured set: request 0 is answered from the cache, even after a reset",
+				 n);
+}
+
+/* Of one command: were the repeats in the same cache state? */
+static void one_series(const struct ib_check *self, const struct ib_audit_view *v, const struct ib_members *m, size_t from, size_t to, struct ib_findings *f)
+{
+	struct ib_buf list = IB_BUF(400);
+	double least = INFINITY, most = -INFINITY;
+	const char *file = NULL;
+	size_t n = 0;
+
+	for (size_t i = from; i < to; i++) {
+		const struct ib_context *c = m->v[i].run->context;
+		struct ib_window w = {.context = c, .output_tokens = NAN};
+		double hits, share;
+
+		if (!c->before.file || !c->after.file || ib_window_trouble(&w) || (i > from && m->v[i].run == m->v[i - 1].run))
+			continue;
+		hits = ib_window_hits(&w);
+		share = hits / ib_window_queries(&w);
+		if (isnan(share))
+			continue;
+		if (n++ < 12)
+			ib_buf_addf(&list, "%s%.0f", list.len ? ", " : "", hits);
+		least = share < least ? share : least;
+		most = share > most ? share : most;
+		file = c->after.file;
+	}
+	if (n > 1 && most - least > SHARE_APART)
+		ib_finding_values(ib_check_fail(self, f, IB_OK, file, "%zu repeats of one command were not in the same cache state: %s prompt tokens came from the cache", n,
+						ib_buf_str(&list)),
+				  "shares within 2 percentage points", ib_buf_str(&list));
+	else if (!n && to - from > 1 && !v->study && ib_audit_setting(m->v[from].run, m->v[from].res, IB_SET_SEED))
+		ib_check_skip(self, f, m->v[from + 1].res->file, "repeats with one seed send the same prompts: whether the cache was reset between them is in no file");
+	ib_buf_clear(&list);
 }
 
 static void run(const struct ib_check *self, const struct ib_audit_view *v, struct ib_findings *f)
 {
-	if (!ib_check_needs_study(self, v, f))
-		judge(self, v->study, f);
+	ib_auto_members struct ib_members m;
+	ib_auto_windows struct ib_windows w;
+	size_t before = f->n;
+
+	if (v->study)
+		of_study(self, v, f);
+	ib_windows_gather(v, &w);
+	for (size_t i = 0; i < w.n; i++)
+		one_window(self, v, &w.v[i], f);
+	ib_members_gather(v, IB_SAME_COMMAND, &m);
+	for (size_t i = 0; i < m.n; i++)
+		one_warmup(self, m.v[i].run, m.v[i].res, f);
+	for (size_t i = 0, to; i < m.n; i = to) {
+		to = ib_members_end(&m, i);
+		one_series(self, v, &m, i, to, f);
+	}
+	ib_check_hints(self, v, f);
+	if (!w.n && !v->study)
+		ib_check_skip(self, f, NULL, "in which state the server's cache was is in no file: pages of its metrics before and after each run would show it");
+	ib_check_pass(self, f, before);
 }
 
 const struct ib_check ib_check_cache = {
 	.id = "A19",
 	.level = IB_FINDING_W,
 	.title = "the cache conditions are confirmed by counters",
-	.reads = "the records' cache conditions and what the server's counters show of them",
-	.means = "a run is not in the cache condition that its label says",
-	.todo = "reset the cache before every run, or label the reuse; never pool the run with confirmed ones",
+	.reads = "the records' cache conditions, reset hooks and counters; pages of the server's metrics before and after each run; seeds and warm-ups in the clients' "
+		 "settings. More than 10 % of the prompt tokens from the cache without a label fail, and shares that differ by more than 2 percentage points between "
+		 "repeats of one command; a run that is labelled cold or reset may have no hits but those that its contract allows",
+	.means = "a run was faster, or slower, for prompts that the server had seen before: it is not in the condition that its label says, or has none",
+	.todo = "reset the cache before every repeat or label the reuse, use another seed for each, and keep /metrics before and after; never pool runs of different cache "
+		"states",
 	.audit = run,
 };

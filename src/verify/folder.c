@@ -115,10 +115,12 @@ static void take_text(struct walk *w, struct place *p, int fd, const char *path)
 	ib_auto_buf struct ib_buf b = IB_BUF(IB_FOLDER_TEXT_MAX + 1);
 	struct ib_err err;
 
-	if (ib_read_all(fd, path, &b, &err) < 0)
+	if (ib_read_all(fd, path, &b, &err) < 0) {
 		unread(w, path, err.text);
-	else
+	} else {
+		ib_privacy_scan(&w->view->privacy, path, ib_buf_str(&b), b.len);
 		ib_context_take(&p->context, path, ib_buf_str(&b), b.len, 0);
+	}
 }
 
 static void take_file(struct walk *w, struct place *p, const char *name, const char *path)
@@ -138,14 +140,16 @@ static void take_file(struct walk *w, struct place *p, const char *name, const c
 		return;
 	}
 	file = add_file(w->view, path, &st);
-	if (ib_loose_look(fd, path, &kind, &err) < 0)
+	if (ib_loose_look(fd, path, &kind, &err) < 0) {
 		unread(w, path, err.text);
-	else if (kind == IB_LOOSE_RESULT)
+	} else if (kind == IB_LOOSE_RESULT) {
 		take_result(w, &p->run, fd, file);
-	else if (kind == IB_LOOSE_RECORD)
+		ib_privacy_scan_fd(&w->view->privacy, path, fd, file->bytes);
+	} else if (kind == IB_LOOSE_RECORD) {
 		ib_strv_add(&w->view->records, path);
-	else if (kind == IB_LOOSE_TEXT && st.st_size <= IB_FOLDER_TEXT_MAX)
+	} else if (kind == IB_LOOSE_TEXT && st.st_size <= IB_FOLDER_TEXT_MAX) {
 		take_text(w, p, fd, path);
+	}
 }
 
 static const char *type_of(mode_t mode)

@@ -321,6 +321,8 @@ static void take_of_run(struct ib_study_view *v, const char *path, const char *s
 
 	if (!run)
 		return;
+	if (data && strcmp(rest, "record.json") != 0)
+		ib_privacy_scan(&v->privacy, path, data, size);
 	if (strcmp(rest, "record.json") == 0 && !run->doc.path)
 		take_record(v, run, path, sha256, data, size);
 	else if (data && is_context(rest))
@@ -429,6 +431,7 @@ void ib_study_view_clear(struct ib_study_view *v)
 	for (size_t i = 0; i < v->n_captures; i++)
 		ib_facts_clear(&v->captures[i].facts);
 	free(v->captures);
+	ib_privacy_clear(&v->privacy);
 	ib_study_doc_clear(&v->withheld);
 	for (size_t i = 0; i < v->n_problems; i++) {
 		free(v->problems[i].path);

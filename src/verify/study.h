@@ -14,6 +14,7 @@
 #include "verify/context.h"
 #include "verify/evidence.h"
 #include "verify/facts.h"
+#include "verify/privacy.h"
 
 struct ib_study_file {
 	char *path; /* below the study's root */
@@ -79,6 +80,7 @@ struct ib_study_view {
 	const json_t *contract;                      /* its document; NULL: ad hoc, or not readable */
 	struct ib_capture_facts *captures; /* what the captures say */
 	size_t n_captures;
+	struct ib_privacy privacy;
 	struct ib_study_doc withheld;
 	const struct ib_study_entry *seal; /* the last entry, when it is a seal */
 	bool anchored;           /* set by a packet's reader: a manifest vouches for every file */
