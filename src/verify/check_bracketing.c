@@ -20,7 +20,8 @@ static double number(const struct ib_facts *f, enum ib_fact_key k)
 
 static void differs(const struct ib_check *self, const struct ib_study_run *run, enum ib_fact_key k, const char *what, struct ib_findings *f)
 {
-	struct ib_finding *one = ib_check_fail(self, f, IB_OK, run->doc.path, "%s between the captures before and after the run: %s", what, ib_fact_key_name(k));
+	struct ib_finding *one = ib_check_fail(self, f, IB_OK, run->doc.path, "%s between the captures before and after the run: %s", what,
+			ib_fact_key_name(k));
 
 	ib_finding_values(one, run->before.v[k], run->after.v[k]);
 }

@@ -24,7 +24,8 @@ static void see(const struct ib_check *self, const char *what, struct seen *s, c
 	if (strcmp(s->text, text) == 0)
 		return;
 	s->mixed = true;
-	ib_finding_values(ib_check_fail(self, f, IB_OK, file, "%s '%s', but '%s' in '%s': the series mixes builds", what, text, s->text, s->file), s->text, text);
+	ib_finding_values(ib_check_fail(self, f, IB_OK, file, "%s '%s', but '%s' in '%s': the series mixes builds", what, text, s->text, s->file), s->text,
+			text);
 }
 
 static void one_series(const struct ib_check *self, const struct ib_audit_view *v, const struct ib_members *m, size_t from, size_t to, struct ib_findings *f)
@@ -69,7 +70,8 @@ const struct ib_check ib_check_build = {
 	.id = "A24",
 	.level = IB_FINDING_W,
 	.title = "one build for all runs of a series",
-	.reads = "versions and forms of the results of one client (in a study: of one group), the engine behind their pages of metrics, the endpoint's version, kernel and GPU driver "
+	.reads = "versions and forms of the results of one client (in a study: of one group), the engine behind their pages of metrics, the endpoint's "
+		 "version, kernel and GPU driver "
 		 "in the captures",
 	.means = "runs that stand beside each other were measured with different builds: a difference between them may be the build's",
 	.todo = "repeat them with one build, or make the build the one thing that varies and say so",

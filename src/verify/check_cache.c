@@ -61,10 +61,12 @@ static void one_verdict(const struct ib_check *self, const struct ib_audit_run *
 		ib_check_fail(self, f, IB_OK, run->run->doc.path, "the cache condition '%s' is contradicted: %s", r->cache.condition,
 			      r->cache.why ? r->cache.why : "the counters show another one");
 	} else if (r->cache.evidence == IB_CONFIRMED && fresh(r) && hits > (double)allowed) {
-		ib_check_fail(self, f, IB_OK, run->run->doc.path, "the cache condition '%s' is called confirmed, but its own counters show %.0f prompt tokens from the cache",
+		ib_check_fail(self, f, IB_OK, run->run->doc.path, "the cache condition '%s' is called confirmed, but its own counters show %.0f prompt "
+				"tokens from the cache",
 			      r->cache.condition, hits);
 	} else if (r->cache.evidence == IB_CONFIRMED && reused(r) && hits == 0) {
-		ib_check_fail(self, f, IB_OK, run->run->doc.path, "the cache condition '%s' is called confirmed, but its own counters show no prompt token from the cache",
+		ib_check_fail(self, f, IB_OK, run->run->doc.path, "the cache condition '%s' is called confirmed, but its own counters show no prompt token "
+				"from the cache",
 			      r->cache.condition);
 	}
 }
@@ -80,7 +82,8 @@ static void one_page(const struct ib_check *self, const struct ib_study_run *run
 		return;
 	snprintf(want, sizeof(want), "%.0f", page);
 	snprintf(got, sizeof(got), "%.0f", own);
-	ib_finding_values(ib_check_fail(self, f, IB_OK, run->doc.path, "the record's counters of cache hits are not those of its pages of metrics"), want, got);
+	ib_finding_values(ib_check_fail(self, f, IB_OK, run->doc.path, "the record's counters of cache hits are not those of its pages of metrics"), want,
+			got);
 }
 
 static void of_study(const struct ib_check *self, const struct ib_audit_view *v, struct ib_findings *f)
@@ -99,7 +102,8 @@ static void of_study(const struct ib_check *self, const struct ib_audit_view *v,
 		unconfirmed += run->record.cache.evidence == IB_UNCONFIRMED;
 	}
 	if (unconfirmed) {
-		ib_auto_free char *why = ib_asprintf("%zu of %zu measured runs have no evidence for their cache condition", unconfirmed, unconfirmed + confirmed);
+		ib_auto_free char *why = ib_asprintf("%zu of %zu measured runs have no evidence for their cache condition", unconfirmed,
+				unconfirmed + confirmed);
 
 		ib_check_skip(self, f, NULL, why);
 	} else if (!confirmed && f->n == before) {
@@ -129,7 +133,8 @@ static void one_window(const struct ib_check *self, const struct ib_audit_view *
 	}
 	got = ib_asprintf("%.0f of %.0f (%.1f %%)", hits, queries, 100 * hits / queries);
 	if (!label_of(v, w) && hits / queries > SHARE_LABEL)
-		ib_finding_values(ib_check_fail(self, f, IB_OK, w->file, "%.0f of %.0f prompt tokens (%.1f %%) came from the server's cache, and no label says so", hits,
+		ib_finding_values(ib_check_fail(self, f, IB_OK, w->file, "%.0f of %.0f prompt tokens (%.1f %%) came from the server's cache, and no label "
+				"says so", hits,
 						queries, 100 * hits / queries),
 				  "at most 10 % without a label", got);
 	if (w->complete && queries < 0.99 * w->input_tokens)
@@ -142,8 +147,17 @@ static void one_warmup(const struct ib_check *self, const struct ib_audit_run *r
 	double n = ib_audit_number(run, res, IB_SET_WARMUPS);
 
 	if (ib_streq(res->client->name, "vllm-bench") && n > 0)
-		ib_check_fail_as(self, f, IB_FINDING_I, res->file, "its %.0f warm-up requests replay prompt 0 of the measured set: request 0 is answered from the cache, even after a reset",
+		ib_check_fail_as(self, f, IB_FINDING_I, res->file, "its %.0f warm-up requests replay prompt 0 of the measured set: request 0 is answered "
+				"from the cache, even after a reset",
 				 n);
+}
+
+/* NaN: the pages do not tell. */
+static double hit_share(const struct ib_context *c)
+{
+	const struct ib_window w = {.context = c, .output_tokens = NAN};
+
+	return !c->before.file || !c->after.file || ib_window_trouble(&w) ? NAN : ib_window_hits(&w) / ib_window_queries(&w);
 }
 
 /* Of one command: were the repeats in the same cache state? */
@@ -155,28 +169,24 @@ static void one_series(const struct ib_check *self, const struct ib_audit_view *
 	size_t n = 0;
 
 	for (size_t i = from; i < to; i++) {
-		const struct ib_context *c = m->v[i].run->context;
-		struct ib_window w = {.context = c, .output_tokens = NAN};
-		double hits, share;
+		double share = i > from && m->v[i].run == m->v[i - 1].run ? NAN : hit_share(m->v[i].run->context);
 
-		if (!c->before.file || !c->after.file || ib_window_trouble(&w) || (i > from && m->v[i].run == m->v[i - 1].run))
-			continue;
-		hits = ib_window_hits(&w);
-		share = hits / ib_window_queries(&w);
 		if (isnan(share))
 			continue;
 		if (n++ < 12)
-			ib_buf_addf(&list, "%s%.0f", list.len ? ", " : "", hits);
+			ib_buf_addf(&list, "%s%.0f", list.len ? ", " : "", ib_counter_delta(m->v[i].run->context, IB_COUNTER_CACHE_HITS));
 		least = share < least ? share : least;
 		most = share > most ? share : most;
-		file = c->after.file;
+		file = m->v[i].run->context->after.file;
 	}
 	if (n > 1 && most - least > SHARE_APART)
-		ib_finding_values(ib_check_fail(self, f, IB_OK, file, "%zu repeats of one command were not in the same cache state: %s prompt tokens came from the cache", n,
+		ib_finding_values(ib_check_fail(self, f, IB_OK, file, "%zu repeats of one command were not in the same cache state: %s prompt tokens came "
+				"from the cache", n,
 						ib_buf_str(&list)),
 				  "shares within 2 percentage points", ib_buf_str(&list));
 	else if (!n && to - from > 1 && !v->study && ib_audit_setting(m->v[from].run, m->v[from].res, IB_SET_SEED))
-		ib_check_skip(self, f, m->v[from + 1].res->file, "repeats with one seed send the same prompts: whether the cache was reset between them is in no file");
+		ib_check_skip(self, f, m->v[from + 1].res->file, "repeats with one seed send the same prompts: whether the cache was reset between them is "
+				"in no file");
 	ib_buf_clear(&list);
 }
 
@@ -200,7 +210,8 @@ static void run(const struct ib_check *self, const struct ib_audit_view *v, stru
 	}
 	ib_check_hints(self, v, f);
 	if (!w.n && !v->study)
-		ib_check_skip(self, f, NULL, "in which state the server's cache was is in no file: pages of its metrics before and after each run would show it");
+		ib_check_skip(self, f, NULL, "in which state the server's cache was is in no file: pages of its metrics before and after each run would "
+				"show it");
 	ib_check_pass(self, f, before);
 }
 
@@ -208,11 +219,14 @@ const struct ib_check ib_check_cache = {
 	.id = "A19",
 	.level = IB_FINDING_W,
 	.title = "the cache conditions are confirmed by counters",
-	.reads = "the records' cache conditions, reset hooks and counters; pages of the server's metrics before and after each run; seeds and warm-ups in the clients' "
-		 "settings. More than 10 % of the prompt tokens from the cache without a label fail, and shares that differ by more than 2 percentage points between "
+	.reads = "the records' cache conditions, reset hooks and counters; pages of the server's metrics before and after each run; seeds and warm-ups in "
+		 "the clients' "
+		 "settings. More than 10 % of the prompt tokens from the cache without a label fail, and shares that differ by more than 2 percentage "
+		 "points between "
 		 "repeats of one command; a run that is labelled cold or reset may have no hits but those that its contract allows",
 	.means = "a run was faster, or slower, for prompts that the server had seen before: it is not in the condition that its label says, or has none",
-	.todo = "reset the cache before every repeat or label the reuse, use another seed for each, and keep /metrics before and after; never pool runs of different cache "
+	.todo = "reset the cache before every repeat or label the reuse, use another seed for each, and keep /metrics before and after; never pool runs of "
+		 "different cache "
 		"states",
 	.audit = run,
 };

@@ -25,13 +25,22 @@ static void one_record(const struct ib_check *self, const struct ib_study_run *r
 		return;
 	snprintf(want, sizeof(want), "%.3f s", mono);
 	snprintf(got, sizeof(got), "%.3f s", wall);
-	ib_finding_values(ib_check_fail(self, f, IB_OK, run->doc.path, "the wall clock moved %.3f s while %.3f s passed: it was set during the run", wall, mono), want, got);
+	ib_finding_values(ib_check_fail(self, f, IB_OK, run->doc.path, "the wall clock moved %.3f s while %.3f s passed: it was set during the run", wall,
+			mono), want, got);
 }
 
 /* How many rows of a result have times that cannot be. */
 struct odd {
 	size_t negative, beyond, order, first;
 };
+
+static bool negative_gap(const struct ib_columns *c, size_t i)
+{
+	for (size_t k = c->itl_at ? c->itl_at[i] : 0; c->itl_at && k < c->itl_at[i + 1]; k++)
+		if (c->itl_s[k] < 0)
+			return true;
+	return false;
+}
 
 static void one_row(const struct ib_columns *c, size_t i, double span, struct odd *o)
 {
@@ -41,11 +50,7 @@ static void one_row(const struct ib_columns *c, size_t i, double span, struct od
 	o->negative += ttft < 0 || e2e < 0 || (c->queue_s && c->queue_s[i] < 0) || (c->last_s && c->last_s[i] < 0);
 	o->order += ttft > e2e * (1 + 1e-9) + 1e-6 && e2e > 0;
 	o->beyond += e2e > span || ttft > span;
-	for (size_t k = c->itl_at ? c->itl_at[i] : 0; c->itl_at && k < c->itl_at[i + 1]; k++)
-		if (c->itl_s[k] < 0) {
-			o->negative++;
-			break;
-		}
+	o->negative += negative_gap(c, i);
 	if (!before && o->negative + o->beyond + o->order)
 		o->first = i;
 }
@@ -62,7 +67,8 @@ static void one_columns(const struct ib_check *self, const struct ib_result *res
 			one_row(c, i, span, &o);
 	if (!(o.negative + o.beyond + o.order))
 		return;
-	one = ib_check_fail(self, f, IB_OK, res->file, "times of requests cannot be: %zu negative, %zu with the first token after the end, %zu longer than the whole run; the first is record %zu",
+	one = ib_check_fail(self, f, IB_OK, res->file, "times of requests cannot be: %zu negative, %zu with the first token after the end, %zu longer than "
+			"the whole run; the first is record %zu",
 			    o.negative, o.order, o.beyond, o.first);
 	if (!one->where)
 		one->where = ib_asprintf("record %zu", o.first);
@@ -105,7 +111,8 @@ const struct ib_check ib_check_clocks = {
 	.id = "A28",
 	.level = IB_FINDING_W,
 	.title = "the times are possible and the clocks agree",
-	.reads = "each record's wall and monotonic times (more than 2 % and 1 s apart fail); the times of every succeeded request: negative, first token after the end, longer than the "
+	.reads = "each record's wall and monotonic times (more than 2 % and 1 s apart fail); the times of every succeeded request: negative, first token "
+		 "after the end, longer than the "
 		 "run by more than 2 % and 1 s; begin and end of the measurement, and whether they have a time zone (a note)",
 	.means = "a clock was set during the run, or times were invented, mixed up or measured on different clocks",
 	.todo = "trust no duration of such a run; keep clocks disciplined, take durations from a monotonic clock",

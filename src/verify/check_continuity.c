@@ -29,18 +29,22 @@ static double extra_allowed(const struct ib_window *w)
 
 static void requests(const struct ib_check *self, const struct ib_window *w, struct ib_findings *f)
 {
-	double finished = ib_window_finished(w), bad = ib_counter_delta(w->context, IB_COUNTER_DONE_ABORT) + ib_counter_delta(w->context, IB_COUNTER_DONE_ERROR);
+	double finished = ib_window_finished(w), bad = ib_counter_delta(w->context, IB_COUNTER_DONE_ABORT) + ib_counter_delta(w->context,
+			IB_COUNTER_DONE_ERROR);
 
 	if (isnan(finished) || isnan(w->succeeded))
 		return;
 	if (finished < w->succeeded)
-		values(ib_check_fail(self, f, IB_OK, w->file, "the client counts %.0f succeeded requests, the server finished %.0f", w->succeeded, finished), finished, w->succeeded);
+		values(ib_check_fail(self, f, IB_OK, w->file, "the client counts %.0f succeeded requests, the server finished %.0f", w->succeeded,
+				finished), finished, w->succeeded);
 	else if (finished - w->succeeded > extra_allowed(w))
-		values(ib_check_fail(self, f, IB_OK, w->file, "the server finished %.0f requests, of which the client knows %.0f and %.0f warm-ups: somebody else used it", finished,
+		values(ib_check_fail(self, f, IB_OK, w->file, "the server finished %.0f requests, of which the client knows %.0f and %.0f warm-ups: "
+				"somebody else used it", finished,
 				     w->succeeded, w->warmups),
 		       w->succeeded + w->warmups, finished);
 	if (bad > w->failed)
-		values(ib_check_fail(self, f, IB_OK, w->file, "the server ended %.0f requests with an error or abort, the client counts %.0f as failed", bad, w->failed), bad, w->failed);
+		values(ib_check_fail(self, f, IB_OK, w->file, "the server ended %.0f requests with an error or abort, the client counts %.0f as failed",
+				bad, w->failed), bad, w->failed);
 }
 
 /* Tokens beyond those of the client's results that its other requests can account for. */
@@ -118,7 +122,8 @@ static void one_gap(const struct ib_check *self, const struct ib_audit_view *v, 
 
 	if (at(next, IB_COUNTER_OUTPUT_TOKENS) < at(end, IB_COUNTER_OUTPUT_TOKENS)) {
 		if (at(next, IB_COUNTER_STARTED_AT) == at(end, IB_COUNTER_STARTED_AT))
-			values(ib_check_fail(self, f, IB_OK, b->file, "the server's counters at its start are those before the end of '%s': the runs overlapped, or the pages are of other runs",
+			values(ib_check_fail(self, f, IB_OK, b->file, "the server's counters at its start are those before the end of '%s': the runs "
+					"overlapped, or the pages are of other runs",
 					     a->file),
 			       at(end, IB_COUNTER_OUTPUT_TOKENS), at(next, IB_COUNTER_OUTPUT_TOKENS));
 		return;
@@ -126,10 +131,12 @@ static void one_gap(const struct ib_check *self, const struct ib_audit_view *v, 
 	if (!same_server(end, next) || !(made > 0) || warmed(v, b))
 		return;
 	if (done > 0)
-		values(ib_check_fail(self, f, IB_OK, b->file, "between '%s' and this run the server finished %.0f requests (%.0f output tokens) that are in no run", a->file, done, made),
+		values(ib_check_fail(self, f, IB_OK, b->file, "between '%s' and this run the server finished %.0f requests (%.0f output tokens) that are in "
+				"no run", a->file, done, made),
 		       0, done);
 	else
-		values(ib_check_fail(self, f, IB_OK, b->file, "between '%s' and this run the server made %.0f output tokens that are in no run", a->file, made), 0, made);
+		values(ib_check_fail(self, f, IB_OK, b->file, "between '%s' and this run the server made %.0f output tokens that are in no run", a->file,
+				made), 0, made);
 }
 
 static void run(const struct ib_check *self, const struct ib_audit_view *v, struct ib_findings *f)
@@ -162,7 +169,8 @@ const struct ib_check ib_check_continuity = {
 	.id = "A33",
 	.level = IB_FINDING_W,
 	.title = "the server's counters agree with the client's, and continue from run to run",
-	.reads = "pages of the server's metrics before and after each run: requests by how they ended against those of the client with its warm-ups; tokens made against tokens counted (0.5 %); "
+	.reads = "pages of the server's metrics before and after each run: requests by how they ended against those of the client with its warm-ups; tokens "
+		 "made against tokens counted (0.5 %); "
 		 "the page after one run against the page before the next, for one start of the server",
 	.means = "the client counts what the server did not do, or the server did what is in no result: other users, or runs that are not shown",
 	.todo = "ask for the runs between; measure on a server that nobody else uses; let the server's usage be counted, not text that is tokenised again",

@@ -7,7 +7,8 @@
 #include "verify/check.h"
 
 static const enum ib_fact_key needed[] = {IB_FACT_CPU, IB_FACT_CORES, IB_FACT_NUMA, IB_FACT_MEMORY_BYTES, IB_FACT_KERNEL, IB_FACT_GPU};
-static const enum ib_fact_key compared[] = {IB_FACT_CPU, IB_FACT_CORES, IB_FACT_MEMORY_BYTES, IB_FACT_GPU, IB_FACT_GPU_UUIDS, IB_FACT_GPU_DRIVER, IB_FACT_NODE};
+static const enum ib_fact_key compared[] = {IB_FACT_CPU, IB_FACT_CORES, IB_FACT_MEMORY_BYTES, IB_FACT_GPU, IB_FACT_GPU_UUIDS, IB_FACT_GPU_DRIVER,
+		IB_FACT_NODE};
 
 static bool measured(const struct ib_study_run *run)
 {
@@ -45,7 +46,8 @@ static bool varies(const json_t *group, const char *what)
 }
 
 /* A run against the first one of its group. */
-static void one_pair(const struct ib_check *self, const struct ib_audit_run *a, const struct ib_facts *fa, const struct ib_audit_run *b, const struct ib_facts *fb,
+static void one_pair(const struct ib_check *self, const struct ib_audit_run *a, const struct ib_facts *fa, const struct ib_audit_run *b,
+		const struct ib_facts *fb,
 		     struct ib_findings *f)
 {
 	for (size_t i = 0; i < IB_LEN(compared); i++) {
@@ -98,7 +100,8 @@ static void run(const struct ib_check *self, const struct ib_audit_view *v, stru
 	struct tally t = {0};
 
 	if (!v->study) {
-		ib_check_skip(self, f, NULL, "on which CPU, GPU, driver and kernel it was measured is in no file: a capture (ib-capture) of the server's machine would say");
+		ib_check_skip(self, f, NULL, "on which CPU, GPU, driver and kernel it was measured is in no file: a capture (ib-capture) of the server's "
+				"machine would say");
 		return;
 	}
 	of_study(self, v, &t, f);
@@ -118,8 +121,10 @@ const struct ib_check ib_check_hardware = {
 	.id = "A25",
 	.level = IB_FINDING_W,
 	.title = "the hardware is captured, and the same within each group",
-	.reads = "the captures that the records refer to: CPU, cores, NUMA nodes, memory, kernel, GPU with driver; a GPU that was looked for and is not there counts as said",
+	.reads = "the captures that the records refer to: CPU, cores, NUMA nodes, memory, kernel, GPU with driver; a GPU that was looked for and is not "
+		 "there counts as said",
 	.means = "runs of one group were on different machines or GPUs, and the group does not say that this varies",
-	.todo = "compare only runs of one machine, or make the machine what varies; without captures ask for CPU, GPU, driver, kernel and topology of the server's machine",
+	.todo = "compare only runs of one machine, or make the machine what varies; without captures ask for CPU, GPU, driver, kernel and topology of the "
+		 "server's machine",
 	.audit = run,
 };

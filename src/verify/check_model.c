@@ -63,7 +63,8 @@ static void one_name(const struct ib_check *self, const struct ib_audit_run *run
 
 	if (!served || !asked || strcasecmp(base(asked), base(served)) == 0)
 		return;
-	ib_finding_values(ib_check_fail(self, f, IB_OK, run->results->n ? run->results->v[0].file : run->name, "the client asked for '%s', the endpoint serves '%s'", asked, served),
+	ib_finding_values(ib_check_fail(self, f, IB_OK, run->results->n ? run->results->v[0].file : run->name, "the client asked for '%s', the endpoint "
+			"serves '%s'", asked, served),
 			  asked, served);
 }
 
@@ -97,7 +98,8 @@ static void run(const struct ib_check *self, const struct ib_audit_view *v, stru
 	if (!n)
 		ib_check_skip(self, f, NULL, "no run holds a result: of which model is not asked");
 	else if (!known)
-		ib_check_skip(self, f, NULL, "no file pins the model: neither a revision nor a digest of its weights, and a name alone can mean other weights tomorrow");
+		ib_check_skip(self, f, NULL, "no file pins the model: neither a revision nor a digest of its weights, and a name alone can mean other "
+				"weights tomorrow");
 	ib_check_pass(self, f, before);
 }
 
@@ -105,7 +107,8 @@ const struct ib_check ib_check_model = {
 	.id = "A22",
 	.level = IB_FINDING_W,
 	.title = "the model is pinned by a revision or the digest of its weights",
-	.reads = "the contract's model (revision, files with digests), the revision in the clients' settings, the model that the endpoint lists and names in its metrics",
+	.reads = "the contract's model (revision, files with digests), the revision in the clients' settings, the model that the endpoint lists and names "
+		 "in its metrics",
 	.means = "the revision is a name that moves (main, latest), or the endpoint serves another model than the client asked for",
 	.todo = "name the commit of the weights or their SHA-256 in the contract; ask the author which weights were loaded",
 	.audit = run,

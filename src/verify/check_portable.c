@@ -24,7 +24,8 @@ static void one_name(const struct ib_check *self, struct names *n, const char *p
 		return;
 	if (n->bad++ < SHOWN)
 		ib_check_fail_as(self, f, IB_FINDING_W, path, "%s",
-				 err.code == IB_E_DUP ? "its name is the same as another's where case or Unicode form do not count: one of them is lost when unpacked there"
+				 err.code == IB_E_DUP ? "its name is the same as another's where case or Unicode form do not count: one of them is lost "
+						"when unpacked there"
 						      : "its name cannot be kept everywhere: a packet could not hold it");
 }
 
@@ -49,7 +50,8 @@ const struct ib_check ib_check_portable = {
 	.id = "A29",
 	.level = IB_FINDING_E,
 	.title = "every file keeps its name wherever it is unpacked",
-	.reads = "the names of all files, by the rules of ib-packet(5): length, characters, no two alike where case or Unicode form do not count. A packet's reader refuses what "
+	.reads = "the names of all files, by the rules of ib-packet(5): length, characters, no two alike where case or Unicode form do not count. A "
+		 "packet's reader refuses what "
 		 "fails here; in a study or folder it is a warning",
 	.means = "unpacked on another system, files are lost, overwritten or named otherwise",
 	.todo = "rename the files before they are packed",

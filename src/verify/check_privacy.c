@@ -18,7 +18,8 @@ static void one_hit(const struct ib_check *self, const struct ib_private_hit *h,
 	struct ib_finding *one;
 
 	if (h->sort == IB_PRIVATE_SECRET)
-		one = ib_check_fail_as(self, f, level, h->file, "holds what looks like a secret (%s)%s: its value is not shown here", h->rule, h->n > 1 ? ", and more" : "");
+		one = ib_check_fail_as(self, f, level, h->file, "holds what looks like a secret (%s)%s: its value is not shown here", h->rule, h->n > 1
+				? ", and more" : "");
 	else
 		one = ib_check_fail_as(self, f, level, h->file, "names %s: %zu", ib_private_name(h->sort), h->n);
 	if (!one->where)
@@ -70,7 +71,8 @@ const struct ib_check ib_check_privacy = {
 	.id = "A30",
 	.level = IB_FINDING_W,
 	.title = "the evidence gives away no secret, user or machine",
-	.reads = "results and the texts beside them, up to 16 MiB each: secrets by the rules of ib-pack (a warning); home directories of users and addresses of machines (a note); a "
+	.reads = "results and the texts beside them, up to 16 MiB each: secrets by the rules of ib-pack (a warning); home directories of users and "
+		 "addresses of machines (a note); a "
 		 "licence. What was found is never shown, only where",
 	.means = "whoever gets the evidence gets a key, or learns who and where",
 	.todo = "revoke the key; take it out, or pack a numeric copy; ask for a licence before publishing",

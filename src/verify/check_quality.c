@@ -9,7 +9,8 @@
 /* Does a variable of this name change what the model answers? */
 static bool changes_answers(const char *name)
 {
-	static const char *const words[] = {"model", "precision", "dtype", "quant", "engine", "server", "backend", "kv_cache", "kv-cache", "weights", "speculative"};
+	static const char *const words[] = {"model", "precision", "dtype", "quant", "engine", "server", "backend", "kv_cache", "kv-cache", "weights",
+			"speculative"};
 
 	for (size_t i = 0; name && i < sizeof(words) / sizeof(words[0]); i++)
 		if (strcasestr(name, words[i]))
@@ -55,8 +56,10 @@ static void of_study(const struct ib_check *self, const struct ib_study_view *s,
 
 		if (!name || (json_is_object(quality) && has_outputs(s)))
 			continue;
-		one = ib_check_fail(self, f, IB_OK, "contract.yaml", json_is_object(quality) ? "group '%s' varies '%s', and the quality check left no output below quality/"
-											     : "group '%s' varies '%s', and there is no quality check: a faster answer may be a worse one",
+		one = ib_check_fail(self, f, IB_OK, "contract.yaml", json_is_object(quality) ? "group '%s' varies '%s', and the quality check left no "
+				"output below quality/"
+											     : "group '%s' varies '%s', and there is no quality check: a "
+													"faster answer may be a worse one",
 				    group ? group : "?", name);
 		if (!one->where)
 			one->where = ib_strdup("/quality");

@@ -27,7 +27,8 @@ static bool apart(const struct ib_check *self, const struct ib_member *low, cons
 		return false;
 	snprintf(want, sizeof(want), "%" PRId64, b);
 	snprintf(got, sizeof(got), "%" PRId64, a);
-	ib_finding_values(ib_check_fail(self, f, IB_OK, low->res->file, "did not do the same work as '%s': %" PRId64 " against %" PRId64 " %s tokens%s", high->res->file, a, b,
+	ib_finding_values(ib_check_fail(self, f, IB_OK, low->res->file, "did not do the same work as '%s': %" PRId64 " against %" PRId64 " %s tokens%s",
+			high->res->file, a, b,
 					which ? "output" : "input", survivors ? ", from another number of succeeded requests" : ""),
 			  want, got);
 	return true;
@@ -60,7 +61,8 @@ static size_t other_outputs(const struct ib_columns *a, const struct ib_columns 
 	if (!a->prompt_hash || !a->output_hash || !b->prompt_hash || !b->output_hash || a->n != b->n)
 		return 0;
 	for (size_t i = 0; i < a->n; i++)
-		n += a->prompt_hash[i] && a->prompt_hash[i] == b->prompt_hash[i] && a->output_hash[i] && b->output_hash[i] && a->output_hash[i] != b->output_hash[i];
+		n += a->prompt_hash[i] && a->prompt_hash[i] == b->prompt_hash[i] && a->output_hash[i] && b->output_hash[i] &&
+				a->output_hash[i] != b->output_hash[i];
 	return n;
 }
 
@@ -70,7 +72,8 @@ static void identity(const struct ib_check *self, const struct ib_members *m, si
 		size_t n = other_outputs(&m->v[from].res->columns, &m->v[i].res->columns);
 
 		if (n && ib_audit_number(m->v[i].run, m->v[i].res, IB_SET_TEMPERATURE) == 0)
-			ib_check_fail_as(self, f, IB_FINDING_I, m->v[i].res->file, "%zu of %zu prompts got another output than in '%s', at temperature 0", n, m->v[i].res->columns.n,
+			ib_check_fail_as(self, f, IB_FINDING_I, m->v[i].res->file, "%zu of %zu prompts got another output than in '%s', at temperature 0",
+					n, m->v[i].res->columns.n,
 					 m->v[from].res->file);
 	}
 }
@@ -101,7 +104,8 @@ const struct ib_check ib_check_same_work = {
 	.id = "A21",
 	.level = IB_FINDING_W,
 	.title = "runs that are compared did the same work, within 1 %",
-	.reads = "input and output tokens of results that were asked for the same model, workload, number and lengths of requests; the outputs for the same prompts at temperature 0 "
+	.reads = "input and output tokens of results that were asked for the same model, workload, number and lengths of requests; the outputs for the same "
+		 "prompts at temperature 0 "
 		 "(a note where they differ)",
 	.means = "a run did more than 1 % less work than another that was asked for the same: its rates and times are of something else",
 	.todo = "look for failures, early stops and other tokenizers; force the output length (ignore_eos), and compare only runs with equal totals",

@@ -24,7 +24,8 @@ static bool on(const char *word)
 
 static bool off(const char *word)
 {
-	return strcasecmp(word, "off") == 0 || strcasecmp(word, "false") == 0 || strcasecmp(word, "disabled") == 0 || strcasecmp(word, "no") == 0 || strcasecmp(word, "none") == 0;
+	return strcasecmp(word, "off") == 0 || strcasecmp(word, "false") == 0 || strcasecmp(word, "disabled") == 0 || strcasecmp(word, "no") == 0 ||
+			strcasecmp(word, "none") == 0;
 }
 
 /* Compares what both sides say; returns how many settings that were. */
@@ -62,7 +63,8 @@ static void run(const struct ib_check *self, const struct ib_audit_view *v, stru
 	else if (!json_is_object(serving))
 		ib_check_skip(self, f, NULL, "the contract does not say how the server is to run");
 	else if (!compared && f->n == before)
-		ib_check_skip(self, f, NULL, "nothing that the server says of its settings can be compared with the contract: precision, quantisation and parallelism are not recorded");
+		ib_check_skip(self, f, NULL, "nothing that the server says of its settings can be compared with the contract: precision, quantisation and "
+				"parallelism are not recorded");
 	ib_check_pass(self, f, before);
 }
 

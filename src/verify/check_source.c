@@ -14,15 +14,18 @@ static bool judge(const struct ib_check *self, const struct ib_facts *node, cons
 	bool said = false;
 
 	if (!state || strcmp(state, "none") == 0)
-		why = ib_strdup(state ? "the runs were not started in a git repository: their scripts are of no known commit" : "the captures say nothing of a git repository");
+		why = ib_strdup(state ? "the runs were not started in a git repository: their scripts are of no known commit" : "the captures say nothing "
+				"of a git repository");
 	else if (strcmp(state, "dirty, not digested") == 0)
 		said = ib_check_fail(self, f, IB_OK, file, "the source had changes that no digest names: it cannot be found again") != NULL;
 	else if (strcmp(state, "dirty") == 0)
-		said = ib_check_fail_as(self, f, IB_FINDING_I, file, "the source had changes beyond commit %.12s, named by digest alone", commit ? commit : "?") != NULL;
+		said = ib_check_fail_as(self, f, IB_FINDING_I, file, "the source had changes beyond commit %.12s, named by digest alone", commit ? commit
+				: "?") != NULL;
 	else if (strcmp(state, "clean") != 0)
 		why = ib_asprintf("the repository could not be read (%s)", state);
 	if (node->v[IB_FACT_GIT_SUBMODULES])
-		said = ib_check_fail(self, f, IB_OK, file, "submodules are not at the commit that the repository names: %s", node->v[IB_FACT_GIT_SUBMODULES]) != NULL;
+		said = ib_check_fail(self, f, IB_OK, file, "submodules are not at the commit that the repository names: %s",
+				node->v[IB_FACT_GIT_SUBMODULES]) != NULL;
 	if (why)
 		ib_check_skip(self, f, file, why);
 	return said || why;

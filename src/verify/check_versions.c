@@ -97,7 +97,8 @@ static void run(const struct ib_check *self, const struct ib_audit_view *v, stru
 		ib_check_skip(self, f, NULL, why);
 	}
 	if (!k.server)
-		ib_check_skip(self, f, NULL, k.results ? "the server's version is in no file" : "no run holds a result: with what it was measured is not asked");
+		ib_check_skip(self, f, NULL, k.results ? "the server's version is in no file" : "no run holds a result: with what it was measured is not "
+				"asked");
 	ib_check_pass(self, f, before);
 }
 

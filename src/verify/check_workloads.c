@@ -120,7 +120,8 @@ static void one_result(const struct ib_check *self, const struct ib_result *res,
 	if (n < 2 || (double)u >= UNIQUE_SHARE * (double)n)
 		return;
 	got = ib_asprintf("%zu of %zu", u, n);
-	ib_finding_values(ib_check_fail_as(self, f, IB_FINDING_W, res->file, "only %zu of %zu prompts are different (%.1f %%): the others can come from the server's cache", u, n,
+	ib_finding_values(ib_check_fail_as(self, f, IB_FINDING_W, res->file, "only %zu of %zu prompts are different (%.1f %%): the others can come from the "
+			"server's cache", u, n,
 					   100.0 * (double)u / (double)n),
 			  "at least 99 %", got);
 }
@@ -146,7 +147,8 @@ static size_t one_series(const struct ib_check *self, const struct ib_members *m
 			continue;
 		}
 		if (n == n_first && memcmp(v, first, n * sizeof(*v)) != 0 && ib_audit_setting(m->v[i].run, res, IB_SET_SEED))
-			ib_check_fail_as(self, f, IB_FINDING_W, res->file, "the same command with the same seed sent other prompts than '%s'", m->v[from].res->file);
+			ib_check_fail_as(self, f, IB_FINDING_W, res->file, "the same command with the same seed sent other prompts than '%s'",
+					m->v[from].res->file);
 		free(v);
 	}
 	free(first);
@@ -175,7 +177,8 @@ const struct ib_check ib_check_workloads = {
 	.id = "A20",
 	.level = IB_FINDING_E,
 	.title = "the workloads are those of the contract, their prompts differ",
-	.reads = "digests of the workloads: in the contract, before each run, and now; the prompts in the clients' records. Fewer than 99 % different prompts, or other prompts for "
+	.reads = "digests of the workloads: in the contract, before each run, and now; the prompts in the clients' records. Fewer than 99 % different "
+		 "prompts, or other prompts for "
 		 "one seed, are a warning",
 	.means = "not all runs measured the workload that is named, or many of its prompts are the same, so that a cache answers them",
 	.todo = "compare no number of such a run with another's; make prompts that differ, and put the workload with its digest into the evidence",

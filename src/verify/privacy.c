@@ -49,7 +49,8 @@ static void secret(void *arg, uint64_t line, const char *rule)
 /* Accounts that are nobody's. */
 static bool nobody(const char *name, size_t n)
 {
-	static const char *const names[] = {"user", "username", "users", "ubuntu", "debian", "runner", "root", "admin", "ec2-user", "jovyan", "vllm", "app", "node", "me", "USER", "shared"};
+	static const char *const names[] = {"user", "username", "users", "ubuntu", "debian", "runner", "root", "admin", "ec2-user", "jovyan", "vllm",
+			"app", "node", "me", "USER", "shared"};
 
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
 		if (strlen(names[i]) == n && strncmp(names[i], name, n) == 0)
@@ -67,26 +68,42 @@ static size_t account(const char *s)
 	return n < 33 ? n : 0;
 }
 
-/* Is it an IPv4 address of a machine, as a whole word? Loopback, unspecified, broadcast, documentation and netmasks are none. */
+/* Letters, digits and what glues words together: an address ends before none of these. */
+static bool glued(char c)
+{
+	return isalnum((unsigned char)c) || c == '.' || c == '-' || c == '_' || c == '+';
+}
+
+/* Up to three digits, at most 255; -1: no part of an address. */
+static int part_of(const char **at, const char *end)
+{
+	int v = 0, digits = 0;
+
+	for (; *at < end && isdigit((unsigned char)**at) && digits < 4; ++*at, digits++)
+		v = v * 10 + (**at - '0');
+	return digits && digits < 4 && v < 256 ? v : -1;
+}
+
+/* Is it an IPv4 address of a machine, as a whole word? Loopback and multicast are none; nor are low numbers, which are versions. */
 static bool address(const char *s, const char *start, const char *end, size_t *ret_n)
 {
-	unsigned part[4] = {0};
 	const char *at = s;
+	int part[4];
 
-	if (s > start && (isalnum((unsigned char)s[-1]) || s[-1] == '.' || s[-1] == '-' || s[-1] == '_' || s[-1] == '+'))
+	*ret_n = 1;
+	if (s > start && glued(s[-1]))
 		return false;
 	for (int i = 0; i < 4; i++) {
-		int digits = 0;
-
-		for (; at < end && isdigit((unsigned char)*at) && digits < 4; at++, digits++)
-			part[i] = part[i] * 10 + (unsigned)(*at - '0');
-		if (!digits || digits > 3 || part[i] > 255 || (i < 3 && (at >= end || *at++ != '.')))
+		if (i && (at >= end || *at++ != '.'))
+			return false;
+		part[i] = part_of(&at, end);
+		if (part[i] < 0)
 			return false;
 	}
 	*ret_n = (size_t)(at - s);
-	if (at < end && (isalnum((unsigned char)*at) || *at == '.' || *at == '-' || *at == '_' || *at == '+'))
+	if (at < end && glued(*at))
 		return false;
-	return part[0] != 0 && part[0] != 127 && part[0] < 224 && !(part[0] == 192 && part[1] == 0 && part[2] == 2) && (part[0] == 10 || part[0] == 192 || part[0] == 172 || part[0] > 30);
+	return (part[0] == 10 || part[0] > 30) && part[0] != 127 && part[0] < 224;
 }
 
 /* Home directories and addresses. */

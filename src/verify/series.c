@@ -11,7 +11,8 @@
 
 #define KEY_MAX 8192
 
-static const enum ib_setting_key work[] = {IB_SET_MODEL, IB_SET_DATASET, IB_SET_REQUESTS, IB_SET_INPUT_LEN, IB_SET_OUTPUT_LEN, IB_SET_LENGTH_RANGE, IB_SET_IGNORE_EOS};
+static const enum ib_setting_key work[] = {IB_SET_MODEL, IB_SET_DATASET, IB_SET_REQUESTS, IB_SET_INPUT_LEN, IB_SET_OUTPUT_LEN, IB_SET_LENGTH_RANGE,
+		IB_SET_IGNORE_EOS};
 
 static void add_setting(struct ib_buf *b, const struct ib_audit_run *run, const struct ib_result *res, enum ib_setting_key k)
 {
