@@ -11,6 +11,7 @@
 #include "base/str.h"
 #include "clients/client.h"
 #include "model/record.h"
+#include "store/inflate.h"
 #include "verify/hashed.h"
 
 #define LOOK (64u << 10)
@@ -20,11 +21,28 @@ static int rewind_fd(int fd, const char *name, struct ib_err *err)
 	return lseek(fd, 0, SEEK_SET) < 0 ? ib_fail(err, IB_E_IO, errno, "cannot read '%s' from its start", name) : 0;
 }
 
+/* The beginning of the contents, decompressed. Of a file that does not decompress, what did. */
+static int look(int fd, const char *name, char *head, size_t *ret_n, struct ib_err *err)
+{
+	struct ib_source_fd from = {.fd = fd, .name = name};
+	const struct ib_source raw = ib_source_from_fd(&from);
+	ib_auto_inflate struct ib_inflate *contents = NULL;
+	struct ib_source in;
+	int r = ib_inflate_open(&raw, name, &contents, err);
+
+	*ret_n = 0;
+	if (r < 0)
+		return r;
+	in = ib_inflate_source(contents);
+	r = in.read(in.arg, head, LOOK, ret_n, err);
+	return r == IB_E_SYNTAX || r == IB_E_TRUNC || r == IB_E_LIMIT ? 0 : r;
+}
+
 int ib_loose_look(int fd, const char *name, enum ib_loose *ret, struct ib_err *err)
 {
 	ib_auto_free char *head = ib_alloc(LOOK);
 	size_t n;
-	int r = ib_read_upto(fd, head, LOOK, name, &n, err);
+	int r = look(fd, name, head, &n, err);
 
 	if (r == 0)
 		r = rewind_fd(fd, name, err);
@@ -39,6 +57,18 @@ int ib_loose_look(int fd, const char *name, enum ib_loose *ret, struct ib_err *e
 	return 0;
 }
 
+static int read_contents(const struct ib_source *in, const char *name, struct ib_results *ret, struct ib_err *err)
+{
+	ib_auto_inflate struct ib_inflate *contents = NULL;
+	struct ib_source from;
+	int r = ib_inflate_open(in, name, &contents, err);
+
+	if (r < 0)
+		return r;
+	from = ib_inflate_source(contents);
+	return ib_client_read_source(&from, name, ret, err);
+}
+
 int ib_loose_read(int fd, const char *name, struct ib_results *ret, char ret_hex[IB_HEX_LEN], struct ib_err *err)
 {
 	ib_auto_sha256 struct ib_sha256 *sum = ib_sha256_new();
@@ -47,7 +77,7 @@ int ib_loose_read(int fd, const char *name, struct ib_results *ret, char ret_hex
 	struct ib_source_hashed hashed = {.from = &raw, .sum = sum};
 	const struct ib_source in = ib_source_from_hashed(&hashed);
 	struct ib_err ignored;
-	int r = ib_client_read_source(&in, name, ret, err);
+	int r = read_contents(&in, name, ret, err);
 
 	/* a reader that gave up has not seen all bytes */
 	if (ib_source_drain(&in, r < 0 ? &ignored : err) < 0) {

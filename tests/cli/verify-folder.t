@@ -39,6 +39,21 @@ is "it is named by its last part" "$(field '.results[0].file')" "$(basename "$re
 status 0 "a file reached through a link" sh -c "ln -s '$result' '$T/link' && ib-verify '$T/link'"
 
 fresh
+gzip -c "$result" > "$T/f/a/result.json.gz"
+json "$T/f"
+is "a gzip file is read like the file in it" "$(field '.results[] | del(.file, .run_id, .client_file) | tojson' | sort -u | wc -l)" 1
+is "and both count" "$(field '.results | length')" 2
+head -c 3000 "$T/f/a/result.json.gz" > "$T/f/c/torn.gz"
+status 1 "a torn gzip file" ib-verify "$T/f"
+like "it is told" "$(cat "$T/.out")" "A03 c/torn.gz: the file is torn or malformed: .*ends within its gzip data"
+if command -v zstd > /dev/null; then
+    fresh
+    zstd -q "$result" -o "$T/f/c/result.json.zst"
+    json "$T/f"
+    is "a zstd file is read, too" "$(field '.results | length')" 2
+fi
+
+fresh
 head -c 3000 "$result" > "$T/f/c/torn.json"
 status 1 "a torn result" ib-verify "$T/f"
 like "it is named" "$(cat "$T/.out")" "A03 c/torn.json: the file is torn or malformed: .*line 1 column [0-9]+"
