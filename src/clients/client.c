@@ -11,6 +11,7 @@
 const struct ib_client *const ib_clients[] = {
 	&ib_client_requests,
 	&ib_client_vllm_bench,
+	&ib_client_inferencebench,
 	&ib_client_sglang,
 	&ib_client_inference_perf,
 	&ib_client_genai_bench,

@@ -7,6 +7,7 @@
 
 extern const struct ib_client ib_client_aiperf;
 extern const struct ib_client ib_client_requests, ib_client_vllm_bench;
+extern const struct ib_client ib_client_inferencebench;
 
 extern const struct ib_client ib_client_sglang, ib_client_inference_perf, ib_client_genai_bench;
 

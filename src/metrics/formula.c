@@ -93,6 +93,10 @@ const struct ib_formula *const ib_formulas[] = {
 	&ib_requests_over_sends,
 	&ib_tpot_excl_first_1ms,
 	&ib_speed_decode_1ms,
+	&ib_share_succeeded,
+	&ib_output_tokens_per_attempt,
+	&ib_sample_time,
+	&ib_sample_speed,
 	&ib_claimed_only,
 	NULL,
 };
