@@ -26,7 +26,7 @@ struct line {
 	int8_t cancelled;
 	char *phase, *kind, *error_type;
 	bool error;
-	double latency_ms, ttft_ms, mismatch_pct;
+	double latency_ms, ttft_ms, itl_ms, mismatch_pct;
 	int64_t input, output, input_server, output_server;
 	struct ib_reals gaps_ms;
 };
@@ -58,6 +58,7 @@ static const struct ib_pick table[] = {
 	FIELD("metadata/phase_kind", IB_PICK_TEXT, kind, false),
 	FIELD("metrics/request_latency/value", IB_PICK_REAL, latency_ms, false),
 	FIELD("metrics/time_to_first_token/value", IB_PICK_REAL, ttft_ms, false),
+	FIELD("metrics/inter_token_latency/value", IB_PICK_REAL, itl_ms, false),
 	FIELD("metrics/inter_chunk_latency/value", IB_PICK_REALS, gaps_ms, false),
 	FIELD("metrics/input_sequence_length/value", IB_PICK_INT, input, false),
 	FIELD("metrics/output_sequence_length/value", IB_PICK_INT, output, false),
@@ -76,6 +77,8 @@ struct file {
 	uint64_t impossible;       /* records with times that cannot be */
 	uint64_t first_impossible; /* its number, from 1 */
 	uint64_t no_output;        /* without error and without a count of output tokens */
+	uint64_t uneven;           /* records whose own numbers contradict each other */
+	uint64_t first_uneven;
 };
 
 static void empty(struct line *l)
@@ -93,6 +96,7 @@ static void empty(struct line *l)
 		.cancelled = -1,
 		.latency_ms = NAN,
 		.ttft_ms = NAN,
+		.itl_ms = NAN,
 		.mismatch_pct = NAN,
 		.input = -1,
 		.output = -1,
@@ -126,6 +130,16 @@ static bool possible(const struct line *l)
 		if (l->gaps_ms.v[i] < 0)
 			return false;
 	return true;
+}
+
+/* A record states its inter-token latency, too: the time after the first token, divided by the tokens after it, or by those after the first chunk. */
+static bool even(const struct line *l)
+{
+	double after = l->latency_ms - l->ttft_ms, tokens = after / l->itl_ms;
+
+	if (isnan(after) || !(l->itl_ms > 0) || l->output < 2)
+		return true;
+	return tokens < (double)l->output - 0.5 && round(tokens) >= 1 && fabs(tokens - round(tokens)) <= 1e-6 * tokens;
 }
 
 static enum ib_outcome outcome(const struct line *l)
@@ -166,6 +180,8 @@ static void add(struct file *f, uint64_t number)
 	} else if (f->impossible++ == 0) {
 		f->first_impossible = number;
 	}
+	if (row.outcome == IB_OUTCOME_SUCCEEDED && !even(l) && f->uneven++ == 0)
+		f->first_uneven = number;
 	if (!row.warmup && !isnan(row.start_s)) {
 		f->first = fmin(f->first, row.start_s);
 		f->last = fmax(f->last, (double)l->end_ns / NS);
@@ -250,6 +266,10 @@ static void finish(struct file *f)
 		ib_result_hint(r, "A28", NULL, NULL, NULL,
 			       "%llu records hold times that cannot be (the first is record %llu): these times are left out",
 			       (unsigned long long)f->impossible, (unsigned long long)f->first_impossible);
+	if (f->uneven)
+		ib_result_hint(r, "A10", "/metrics/inter_token_latency", NULL, NULL,
+			       "%llu records state an inter-token latency that does not follow from their own times and length (the first is record %llu)",
+			       (unsigned long long)f->uneven, (unsigned long long)f->first_uneven);
 	note_bundles(f->columns, r);
 	note_usage(f->columns, r);
 }
