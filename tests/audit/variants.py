@@ -217,6 +217,14 @@ def aiperf_less(folder):
     store(path, load(path)[1:])
 
 
+def aiperf_uneven(folder):
+    """One record says another inter-token latency than its own times and length."""
+    path = results_of(folder, "**/profile_export.jsonl")[0]
+    rows = load(path)
+    rows[7]["metrics"]["inter_token_latency"]["value"] *= 0.98
+    store(path, rows)
+
+
 def guide_cut(folder):
     """A time limit: four requests cut off, four more created and never sent."""
     path = results_of(folder, "benchmarks.json")[0]
@@ -339,6 +347,8 @@ VARIANTS = (
     Variant("aiperf-0.13.0", "http500", "aiperf-0.13.0/conc4", aiperf_500, [(48, 40, 8, 0)], [failures(8, 48)], ["A07", "A13", "A15", "A18"], schema="aiperf/"),
     Variant("aiperf-0.13.0", "record_missing", "aiperf-0.13.0/conc4", aiperf_less, [(39, 39, 0, 0)], [must("A10", "40 stated, 39 recorded")],
             ["A07", "A18"], schema="aiperf/"),
+    Variant("aiperf-0.13.0", "record_contradicts_itself", "aiperf-0.13.0/conc4", aiperf_uneven, [(40, 40, 0, 0)],
+            [must("A10", "an inter-token latency that is not (latency - ttft) / (n - 1)")], ["A18"], schema="aiperf/"),
     Variant("guidellm-0.8.1", "cut_off", "guidellm-0.8.1/conc4", guide_cut, [(44, 40, 0, 0)], [must("A07", "48 created, 44 recorded", r"48|\b4\b")], ["A20"],
             schema="guidellm/"),
     Variant("guidellm-0.8.1", "two_in_one_file", "guidellm-0.8.1/conc4", guide_sweep, [(40, 40, 0, None), (40, 35, 5, None)], [failures(5, 40)],
