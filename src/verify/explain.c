@@ -5,6 +5,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/auto.h"
 #include "base/str.h"
 #include "clients/client.h"
 #include "metrics/formula.h"
@@ -41,7 +42,7 @@ static void explain_formula(const struct ib_formula *f, struct ib_buf *b)
 		ib_text_wrap(b, "percentiles", "linear between the two nearest samples, as numpy does it; a client's own number is derived by that client's rule, which the "
 						"findings name. Refused, for the largest of n: p90 below 10 samples, p95 below 20, p99 below 100, p99.9 below 1,000");
 	if (f->clients)
-		ib_text_wrap(b, "computed so by", f->clients);
+		ib_text_wrap(b, "clients", f->clients);
 }
 
 /* "tpot" stands for every formula whose name begins with "tpot_". */
@@ -51,6 +52,9 @@ static bool of_metric(const struct ib_formula *f, const char *metric)
 
 	return strncasecmp(f->name, metric, n) == 0 && (!f->name[n] || f->name[n] == '_');
 }
+
+/* First words of formulas' names that people look for. */
+static const char *const metrics[] = {"ttft", "tpot", "itl", "e2e", "queue", "speed", "requests", "output_tokens", "goodput", "energy", "concurrency"};
 
 static int unknown(const char *name, struct ib_err *err)
 {
@@ -64,6 +68,8 @@ static int unknown(const char *name, struct ib_err *err)
 		names[n++] = ib_audit_checks[i]->id;
 	for (size_t i = 0; ib_formulas[i] && n + 1 < NAMES_MAX; i++)
 		names[n++] = ib_formulas[i]->name;
+	for (size_t i = 0; i < IB_LEN(metrics) && n + 1 < NAMES_MAX; i++)
+		names[n++] = metrics[i];
 	names[n] = NULL;
 	near = ib_nearest(name, names);
 	return ib_fail(err, IB_E_USAGE, 0, "there is neither a check nor a metric '%s'%s%s%s", name, near ? "; did you mean '" : ": try 'A10', 'ttft' or 'tpot'",
