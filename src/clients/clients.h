@@ -5,7 +5,7 @@
 
 #include "clients/client.h"
 
-extern const struct ib_client ib_client_aiperf;
+extern const struct ib_client ib_client_aiperf, ib_client_guidellm;
 extern const struct ib_client ib_client_requests, ib_client_vllm_bench;
 extern const struct ib_client ib_client_inferencebench;
 

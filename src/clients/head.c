@@ -119,3 +119,10 @@ int64_t ib_head_count(const struct ib_head *h, const char *key)
 		return -1;
 	return v;
 }
+
+struct ib_head ib_head_first(const struct ib_head *h, const char *key)
+{
+	size_t i = find(h, key);
+
+	return from(h, i < h->n && h->data[i] == '[' ? skip_space(h, i + 1) : h->n);
+}

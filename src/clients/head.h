@@ -26,5 +26,7 @@ int64_t ib_head_count(const struct ib_head *h, const char *key);
 struct ib_head ib_head_element(const struct ib_head *h);
 /* The head from the value of the key on, or an empty one when the value is no object: for keys one level down. */
 struct ib_head ib_head_inside(const struct ib_head *h, const char *key);
+/* The same for the first element of the array that is the value of the key. */
+struct ib_head ib_head_first(const struct ib_head *h, const char *key);
 
 #endif
