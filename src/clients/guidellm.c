@@ -193,6 +193,11 @@ static int finish(const struct file *f, struct ib_guidellm_benchmark *b, const c
 	ib_result_span(r, "duration", b->duration_s);
 	ib_result_span(r, "start_time to end_time", b->end_s - b->start_s);
 	count_rows(b, r);
+	if (b->created < 0) { /* 0.3 */
+		double asked = ib_setting_number(&r->settings, IB_SET_REQUESTS);
+
+		r->requests.asked = asked >= 0 && asked < 9e15 ? (int64_t)asked : IB_NOT_IN_FILE;
+	}
 	if (b->totals.total > (int64_t)r->columns.n)
 		count_totals(b, r);
 	check_scheduler(b, r);

@@ -74,7 +74,7 @@ static uint64_t mix(uint64_t hash, const char *text, size_t n)
 }
 
 /* Every string in j, in order, to tell equal prompts. */
-static uint64_t hash_strings(const json_t *j, uint64_t hash)
+static uint64_t hash_strings(json_t *j, uint64_t hash)
 {
 	const char *key;
 	size_t i;
@@ -84,7 +84,7 @@ static uint64_t hash_strings(const json_t *j, uint64_t hash)
 		return mix(hash, json_string_value(j), json_string_length(j) + 1);
 	json_array_foreach(j, i, v)
 		hash = hash_strings(v, hash);
-	json_object_foreach((json_t *)j, key, v)
+	json_object_foreach(j, key, v)
 		hash = hash_strings(v, hash);
 	return hash;
 }
@@ -108,7 +108,7 @@ static void read_args(const char *args, struct ib_row *row)
 			row->output_asked = json_integer_value(n);
 	}
 	for (size_t i = 0; i < IB_LEN(prompts); i++) {
-		const json_t *prompt = json_object_get(body, prompts[i]);
+		json_t *prompt = json_object_get(body, prompts[i]);
 
 		if (prompt && row->prompt_hash == 0)
 			row->prompt_hash = hash_strings(prompt, hash) | 1;
