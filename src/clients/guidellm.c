@@ -15,9 +15,10 @@ static const char *const schema_ids[] = {"guidellm/0.8", "guidellm/0.7", "guidel
 /* 0.3 says nowhere whose file it is: its benchmarks carry the word. */
 static bool recognise(const struct ib_head *h)
 {
-	const struct ib_head meta = ib_head_inside(h, "metadata"), first = ib_head_first(h, "benchmarks");
+	const struct ib_head meta = ib_head_inside(h, "metadata"), first = ib_head_first(h, "benchmarks"), config = ib_head_inside(&first, "config");
 
-	return ib_head_has(&meta, "guidellm_version") || ib_head_starts(&first, "type_", "generative_benchmark");
+	return ib_head_has(&meta, "guidellm_version") || ib_head_starts(&first, "type_", "generative_benchmark") ||
+	       (ib_head_has(&config, "strategy") && ib_head_has(&config, "constraints")); /* where somebody sorted the keys */
 }
 
 struct file {
