@@ -60,20 +60,24 @@ static const struct ib_pick table[] = {
 };
 
 /* By the client's version: the number of the schema did not change with what the keys mean. */
+static const struct release {
+	int minor, schema;
+	const char *id;
+} releases[] = {{4, 1, "guidellm/0.6"}, {5, 1, "guidellm/0.6"}, {6, 1, "guidellm/0.6"}, {7, 2, "guidellm/0.7"}, {8, 2, "guidellm/0.8"}};
+
 static struct ib_guidellm_shape shape_of(const struct file *f, bool flat)
 {
 	int major = 0, minor = 0, patch = 0, n = f->version ? sscanf(f->version, "%3d.%3d.%3d", &major, &minor, &patch) : 0;
-	struct ib_guidellm_shape s = {.id = "guidellm/unknown"};
+	struct ib_guidellm_shape s = {.id = "guidellm/unknown", .flat = flat};
 
 	if (!f->version && f->schema < 0 && flat)
 		return (struct ib_guidellm_shape){.id = "guidellm/0.3", .known = true, .flat = true};
-	s.flat = flat;
-	if (n < 2 || flat || major != 0)
-		return s;
 	s.token_span = minor < 7 || (minor == 7 && patch < 4);
-	s.known = (f->schema == 1 && minor >= 4 && minor <= 6) || (f->schema == 2 && (minor == 7 || minor == 8));
-	if (s.known)
-		s.id = minor == 8 ? "guidellm/0.8" : minor == 7 ? "guidellm/0.7" : "guidellm/0.6";
+	for (size_t i = 0; n >= 2 && !flat && major == 0 && i < IB_LEN(releases); i++)
+		if (releases[i].minor == minor && releases[i].schema == f->schema) {
+			s.known = true;
+			s.id = releases[i].id;
+		}
 	return s;
 }
 
@@ -129,9 +133,11 @@ static void count_totals(const struct ib_guidellm_benchmark *b, struct ib_result
 	r->requests.failed = b->totals.errored;
 	r->requests.incomplete = b->totals.incomplete;
 	r->requests.asked = b->created;
-	r->partial = b->sample_size > 0 ? ib_asprintf("the client kept a sample of the records (sample_size=%lld): %zu of %lld", (long long)b->sample_size, r->columns.n,
-						       (long long)b->totals.total)
-				       : ib_asprintf("the file holds %zu of %lld records", r->columns.n, (long long)b->totals.total);
+	if (b->sample_size > 0)
+		r->partial = ib_asprintf("the client kept a sample of the records (sample_size=%lld): %zu of %lld", (long long)b->sample_size, r->columns.n,
+					 (long long)b->totals.total);
+	else
+		r->partial = ib_asprintf("the file holds %zu of %lld records", r->columns.n, (long long)b->totals.total);
 	if (b->sample_size <= 0)
 		ib_result_hint(r, "A07", "/requests", NULL, NULL, "the file holds %zu records of the %lld requests that its counters name", r->columns.n,
 			       (long long)b->totals.total);

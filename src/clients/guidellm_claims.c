@@ -32,6 +32,12 @@ static bool measured(const struct ib_columns *c, size_t i)
 	return !(c->warmup && c->warmup[i]);
 }
 
+/* Has row i start and end, and is it in the population? */
+static bool timed(const struct ib_columns *c, size_t i)
+{
+	return ib_columns_counts(c, i) && c->start_s && c->e2e_s;
+}
+
 static void look_at(struct task *t)
 {
 	const struct ib_columns *c = &t->r->columns;
@@ -43,7 +49,7 @@ static void look_at(struct task *t)
 		double end;
 
 		t->clean = t->clean && (!measured(c, i) || c->outcome[i] == IB_OUTCOME_SUCCEEDED);
-		if (!ib_columns_counts(c, i) || !c->start_s || !c->e2e_s)
+		if (!timed(c, i))
 			continue;
 		end = c->start_s[i] + c->e2e_s[i];
 		t->beyond = t->beyond || end > t->b->end_s || c->start_s[i] < t->b->start_s;
@@ -52,10 +58,8 @@ static void look_at(struct task *t)
 			t->last_s = fmax(t->last_s, c->start_s[i] + c->last_s[i]);
 	}
 	for (size_t i = 0; i < c->n; i++) {
-		if (!ib_columns_counts(c, i) || !c->start_s || !c->e2e_s)
-			continue;
-		t->near_end += c->start_s[i] + c->e2e_s[i] >= t->end_s - merged;
-		t->near_last += c->last_s && c->start_s[i] + c->last_s[i] >= t->last_s - merged;
+		t->near_end += timed(c, i) && c->start_s[i] + c->e2e_s[i] >= t->end_s - merged;
+		t->near_last += timed(c, i) && c->last_s && c->start_s[i] + c->last_s[i] >= t->last_s - merged;
 	}
 }
 
