@@ -97,6 +97,8 @@ const struct ib_formula *const ib_formulas[] = {
 	&ib_output_tokens_per_attempt,
 	&ib_sample_time,
 	&ib_sample_speed,
+	&ib_tpot_last_over_all,
+	&ib_speed_chunks_e2e,
 	&ib_claimed_only,
 	NULL,
 };

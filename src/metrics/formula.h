@@ -66,10 +66,11 @@ extern const struct ib_formula ib_peak_chunks_bucket, ib_peak_requests_bucket, i
 /* What only AIPerf computes (formulas_aiperf.c). */
 extern const struct ib_formula ib_e2e_failed_never, ib_ttft_failed_never, ib_tpot_failed_never, ib_time_decode_failed_never, ib_queue_all,
 	ib_count_length_missed;
-/* Of single clients (formulas_*.c). */
-extern const struct ib_formula ib_output_length_reported, ib_duration_sends, ib_requests_over_sends, ib_tpot_excl_first_1ms, ib_speed_decode_1ms;
 /* Over all attempted requests (formulas_inferencebench.c); timings of benchmarks of any kind (formulas_samples.c). */
 extern const struct ib_formula ib_share_succeeded, ib_output_tokens_per_attempt, ib_sample_time, ib_sample_speed;
+/* inference-perf, genai-bench, LLMPerf (formulas_*.c). */
+extern const struct ib_formula ib_output_length_reported, ib_duration_sends, ib_requests_over_sends, ib_tpot_excl_first_1ms, ib_speed_decode_1ms,
+	ib_tpot_last_over_all, ib_speed_chunks_e2e;
 /* A number that a client states and that no formula here covers. */
 extern const struct ib_formula ib_claimed_only;
 

@@ -148,7 +148,7 @@ SERIES(ib_tpot_decode, "tpot_decode", "s", IB_SAMPLE_REQUEST, last_first,
        "(last token - first token) / (output tokens - 1), for more than one output token",
        "inference-perf 0.7 (time_per_output_token); GuideLLM 0.3 (inter_token_latency_ms)");
 SERIES(ib_tpot_e2e_over_all, "tpot_e2e_over_all", "s", IB_SAMPLE_REQUEST, e2e_over_n, "end to end / output tokens: the time to first token is in it",
-       "inference-perf 0.7 (normalized_time_per_output_token); LLMPerf (inter_token_latency_s)");
+       "inference-perf 0.7 (normalized_time_per_output_token)");
 SERIES(ib_itl_decode_weighted, "itl_decode_weighted", "s", "one a request, weighted by its output tokens - 1", last_first_weighted,
        "(last token - first token) / (output tokens - 1), for more than one output token", "GuideLLM 0.6 to 0.8 (inter_token_latency_ms)");
 
@@ -172,6 +172,6 @@ SERIES(ib_speed_decode, "speed_decode", "tokens/s", IB_SAMPLE_REQUEST, speed_dec
        "(output tokens - 1) / (end to end - time to first token) of one request, for more than one output token",
        "AIPerf 0.10 to 0.13 (output_token_throughput_per_user); genai-bench 0.0 (output_throughput)");
 SERIES(ib_speed_e2e, "speed_e2e", "tokens/s", IB_SAMPLE_REQUEST, speed_e2e, "output tokens / end to end of one request",
-       "AIPerf 0.13 (e2e_output_token_throughput); LLMPerf (request_output_throughput_token_per_s)");
+       "AIPerf 0.13 (e2e_output_token_throughput)");
 SERIES(ib_speed_prefill, "speed_prefill", "tokens/s", IB_SAMPLE_REQUEST, speed_prefill, "input tokens / time to first token of one request",
        "AIPerf 0.13 (prefill_throughput_per_user); genai-bench 0.0 (input_throughput)");

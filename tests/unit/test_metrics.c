@@ -110,6 +110,7 @@ static struct ib_columns three(void)
 	c.output_server = ib_columns_ints(3);
 	c.input_tokens = ib_columns_ints(3);
 	c.input_server = ib_columns_ints(3);
+	c.chunks = ib_columns_ints(3);
 	c.outcome = ib_alloc(3);
 	c.warmup = ib_alloc(3);
 	c.itl_at = ib_realloc(NULL, 4, sizeof(size_t));
@@ -124,6 +125,7 @@ static struct ib_columns three(void)
 		c.output_server[i] = 4;
 		c.input_tokens[i] = 10;
 		c.input_server[i] = 12;
+		c.chunks[i] = 3;
 		c.outcome[i] = i == 1 ? IB_OUTCOME_FAILED : IB_OUTCOME_SUCCEEDED;
 	}
 	c.warmup[2] = true;
