@@ -171,6 +171,8 @@ static void claims(const struct summary *s, struct ib_result *r)
 	claim_count(r, "successes.count", "/successes/count", &ib_count_succeeded, s->successes);
 	claim_count(r, "failures.count", "/failures/count", &ib_count_failed, s->failures);
 	ib_result_expect(r, "benchmark_time_seconds", "/benchmark_time_seconds", &ib_duration_all, IB_MEASURE_SCALAR, 1, s->time_s, EXACT);
+	ib_result_expect(r, IB_INFERENCE_PERF_MISMATCHES, "/successes/" IB_INFERENCE_PERF_MISMATCHES, &ib_claimed_only, IB_MEASURE_SCALAR, 1,
+			 ib_statistic_number(s->successes, IB_INFERENCE_PERF_MISMATCHES), 0);
 	claim_rates(s, r);
 	claim_latencies(s, r);
 	claim_lengths(s, r);

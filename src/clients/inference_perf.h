@@ -14,6 +14,9 @@ bool ib_inference_perf_is_config(const struct ib_head *h);
 int ib_inference_perf_config(const struct ib_source *in, const char *name, struct ib_results *ret, struct ib_err *err);
 bool ib_inference_perf_fixed_output(const struct ib_settings *s);
 
+/* The summary's number of requests that the server and the client count differently. */
+#define IB_INFERENCE_PERF_MISMATCHES "token_count_mismatches"
+
 /* Which rows a stage covers, and whose token counts a report rests on. */
 void ib_inference_perf_view(const struct ib_results *all, const struct ib_result *summary, const struct ib_result *records, struct ib_view *view);
 

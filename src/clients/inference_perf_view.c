@@ -81,13 +81,14 @@ static double claimed(const struct ib_result *r, const char *name)
 	return c ? c->claimed : NAN;
 }
 
-/* An option decides whether time per token and rates rest on the client's counts or on the server's; the rate shows which it was. */
+/* An option decides whether time per token and rates rest on the client's counts or on the server's; the rate shows which it was. Where the client says
+ * that both agree for every request there is nothing to choose: a record in which they do not was changed. */
 static void choose_counts(const struct ib_result *summary, struct ib_view *view)
 {
 	const struct ib_columns *c = &view->columns;
 	double tokens = claimed(summary, "output_tokens_per_sec") * summary->duration_s, client = 0, server = 0;
 
-	if (!c->output_tokens || !c->output_server)
+	if (!c->output_tokens || !c->output_server || claimed(summary, IB_INFERENCE_PERF_MISMATCHES) == 0)
 		return;
 	view->output_tokens = ib_columns_ints(c->n);
 	for (size_t i = 0; i < c->n; i++) {
