@@ -9,7 +9,7 @@ extern const struct ib_client ib_client_aiperf, ib_client_guidellm;
 extern const struct ib_client ib_client_requests, ib_client_vllm_bench;
 extern const struct ib_client ib_client_inferencebench;
 
-extern const struct ib_client ib_client_sglang, ib_client_inference_perf, ib_client_genai_bench, ib_client_llmperf;
+extern const struct ib_client ib_client_sglang, ib_client_inference_perf, ib_client_genai_bench, ib_client_llmperf, ib_client_llmd;
 
 #define IB_SLURP_MAX (16u << 20)
 /* Reads everything into b (within b->max, else IB_E_LIMIT): for readers of small files that need all bytes at once. */

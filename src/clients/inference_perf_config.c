@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* inference-perf's config.yaml, as the client wrote it out: which load was asked for. A few keys are looked for line by line; its nulls make it no YAML that
- * contracts are written in, and the rest, with keys to the server in it, is none of our business. And how a report looks at the records. */
+ * contracts are written in, and the rest, with keys to the server in it, is none of our business. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,40 +8,14 @@
 #include "base/auto.h"
 #include "clients/clients.h"
 #include "clients/inference_perf.h"
+#include "clients/plain_yaml.h"
 #include "clients/statistic.h"
-
-#define DEPTH 8
-#define PATH_MAX_BYTES 128
-
-/* --- lines --- */
-
-static const char *find_line(const struct ib_head *h, const char *start)
-{
-	const char *at = h->data;
-	size_t n = strlen(start);
-
-	while (at && (size_t)(h->data + h->n - at) >= n) {
-		if (memcmp(at, start, n) == 0)
-			return at;
-		at = memchr(at, '\n', (size_t)(h->data + h->n - at));
-		at = at ? at + 1 : NULL;
-	}
-	return NULL;
-}
 
 bool ib_inference_perf_is_config(const struct ib_head *h)
 {
-	return find_line(h, "api:\n") == h->data && find_line(h, "data:\n") && find_line(h, "load:\n") && find_line(h, "report:\n") && find_line(h, "server:\n");
+	return ib_plain_yaml_line(h, "api:\n") == h->data && ib_plain_yaml_line(h, "data:\n") && ib_plain_yaml_line(h, "load:\n") &&
+	       ib_plain_yaml_line(h, "report:\n") && ib_plain_yaml_line(h, "server:\n");
 }
-
-/* Where the scan is: the keys above the line, each with its indentation. */
-struct place {
-	struct {
-		size_t indent;
-		char key[32];
-	} above[DEPTH];
-	size_t n;
-};
 
 struct asked {
 	double requests, rate, duration, concurrency; /* of the stage at hand */
@@ -79,8 +53,9 @@ static double number(const char *text)
 	return *text && !*end && isfinite(v) ? v : NAN;
 }
 
-static void take(struct asked *a, const char *path, const char *value)
+static void take(const char *path, const char *value, bool item, void *arg)
 {
+	struct asked *a = arg;
 	static const struct {
 		const char *path;
 		enum ib_setting_key key;
@@ -96,8 +71,8 @@ static void take(struct asked *a, const char *path, const char *value)
 		       {"data/output_distribution/min", &a->out_min}, {"data/output_distribution/max", &a->out_max},
 		       {"data/output_distribution/mean", &a->out_mean}, {"data/input_distribution/mean", &a->in_mean}};
 
-	if (strcmp(value, "null") == 0 || strcmp(value, "~") == 0 || !*value)
-		return;
+	if (item)
+		end_stage(a);
 	for (size_t i = 0; i < IB_LEN(texts); i++)
 		if (strcmp(path, texts[i].path) == 0)
 			ib_setting_put(a->settings, texts[i].key, value, "the configuration");
@@ -106,64 +81,6 @@ static void take(struct asked *a, const char *path, const char *value)
 			*numbers[i].to = number(value);
 	if (strcmp(path, "load/type") == 0)
 		a->concurrent = strcmp(value, "concurrent") == 0;
-}
-
-/* The path of a key, with those above it; empty: too long. */
-static void path_of(const struct place *p, const char *key, char *ret)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i <= p->n; i++) {
-		const char *part = i < p->n ? p->above[i].key : key;
-		size_t len = strlen(part);
-
-		if (n + len + 2 > PATH_MAX_BYTES) {
-			ret[0] = '\0';
-			return;
-		}
-		memcpy(ret + n, part, len);
-		n += len;
-		ret[n++] = i < p->n ? '/' : '\0';
-	}
-}
-
-static void take_key(struct place *p, struct asked *a, size_t indent, const char *key, const char *value)
-{
-	char path[PATH_MAX_BYTES];
-
-	while (p->n && p->above[p->n - 1].indent >= indent)
-		p->n--;
-	path_of(p, key, path);
-	if (*value) {
-		take(a, path, value);
-	} else if (p->n < DEPTH && strlen(key) < sizeof(p->above[0].key)) {
-		p->above[p->n].indent = indent;
-		memcpy(p->above[p->n++].key, key, strlen(key) + 1);
-	}
-}
-
-static void take_line(struct place *p, struct asked *a, char *line)
-{
-	size_t indent = strspn(line, " ");
-	bool item = line[indent] == '-' && line[indent + 1] == ' ';
-	char *colon, *value;
-
-	indent += item ? 2 : 0;
-	colon = strchr(line + indent, ':');
-	if (!colon || (colon[1] && colon[1] != ' '))
-		return;
-	*colon = '\0';
-	value = colon + 1 + strspn(colon + 1, " ");
-	value[strcspn(value, "\r")] = '\0';
-	if (*value == '\'' || *value == '"') {
-		char quote = *value++;
-
-		if (strlen(value) && value[strlen(value) - 1] == quote)
-			value[strlen(value) - 1] = '\0';
-	}
-	if (item)
-		end_stage(a);
-	take_key(p, a, indent, line + indent, value);
 }
 
 /* --- settings --- */
@@ -198,20 +115,13 @@ int ib_inference_perf_config(const struct ib_source *in, const char *name, struc
 	ib_auto_buf struct ib_buf b = IB_BUF(1u << 20);
 	struct ib_result *r = ib_results_add(ret, &ib_client_inference_perf, name);
 	struct asked a = {NAN, NAN, NAN, NAN, NAN, 0, false, NAN, NAN, NAN, NAN, NAN, NAN, false, &r->settings};
-	struct place place = {0};
 	int e = ib_client_slurp(in, name, &b, err);
 
 	if (e < 0)
 		return e;
 	r->schema_id = ib_inference_perf_schemas[IB_INFERENCE_PERF_CONFIG];
 	r->part = IB_PART_CONFIG;
-	for (const char *at = ib_buf_str(&b); at && *at;) {
-		const char *end = strchr(at, '\n');
-		ib_auto_free char *line = ib_strndup(at, end ? (size_t)(end - at) : strlen(at));
-
-		take_line(&place, &a, line);
-		at = end ? end + 1 : NULL;
-	}
+	ib_plain_yaml(ib_buf_str(&b), take, &a);
 	put_asked(&a);
 	return 0;
 }
