@@ -7,13 +7,19 @@
 
 extern const struct ib_client ib_client_aiperf, ib_client_guidellm;
 extern const struct ib_client ib_client_requests, ib_client_vllm_bench;
-extern const struct ib_client ib_client_inferencebench;
+extern const struct ib_client ib_client_inferencebench, ib_client_hyperfine, ib_client_pyperf, ib_client_llama_bench, ib_client_vllm_latency,
+	ib_client_vllm_throughput, ib_client_mlperf;
 
 extern const struct ib_client ib_client_sglang, ib_client_inference_perf, ib_client_genai_bench, ib_client_llmperf, ib_client_llmd;
 
 #define IB_SLURP_MAX (16u << 20)
 /* Reads everything into b (within b->max, else IB_E_LIMIT): for readers of small files that need all bytes at once. */
 IB_MUST int ib_client_slurp(const struct ib_source *in, const char *name, struct ib_buf *b, struct ib_err *err);
+
+/* Reads the one object that the file holds (json/pick.h), to the end of the file. */
+struct ib_stream;
+struct ib_pick;
+IB_MUST int ib_client_one_object(struct ib_stream *s, const struct ib_pick *table, void *row, struct ib_strv *missing, struct ib_err *err);
 
 /* A source whose beginning was looked at: gives head, then the rest. */
 struct ib_peeked {

@@ -55,6 +55,7 @@ struct ib_requests_file {
 	const char *name;
 	uint64_t line;     /* for messages */
 	json_t *head;      /* owned */
+	bool samples;      /* timings of another kind of benchmark: no tokens */
 	bool converted;    /* made from another client's records: what that client did not record is null */
 	struct ib_columns columns;
 	uint64_t *ids;     /* of the rows, to find two of the same */

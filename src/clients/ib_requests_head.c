@@ -25,6 +25,7 @@ int ib_requests_head(struct ib_requests_file *f, json_t *head, struct ib_err *er
 	if (strcmp(schema, IB_REQUESTS_SCHEMA) != 0)
 		return ib_fail_at(err, IB_E_UNSUPPORTED, f->name, "'%s' has schema '%s', this version reads '%s'", f->name, schema, IB_REQUESTS_SCHEMA);
 	f->converted = json_is_object(json_object_get(head, "converter"));
+	f->samples = ib_streq(json_string_value(json_object_get(head, "kind")), "samples");
 	f->first_start = IB_NOT_IN_FILE;
 	return 0;
 }
@@ -139,11 +140,9 @@ static void pick(const json_t *formulas, const char *key, bool may_be_none, stru
 static void read_formulas(const json_t *head, struct ib_result *r)
 {
 	const json_t *formulas = json_object_get(head, "formulas");
-	const char *kind = json_string_value(json_object_get(head, "kind"));
 
 	r->ttft = &ib_ttft_first_text;
 	r->itl = &ib_itl_text_gaps;
-	r->any_benchmark = kind && strcmp(kind, "samples") == 0;
 	if (!json_is_object(formulas))
 		return;
 	pick(formulas, "ttft", false, r, &r->ttft);
@@ -217,6 +216,7 @@ int ib_requests_describe(const struct ib_requests_file *f, struct ib_result *r, 
 	if (e < 0)
 		return e;
 	r->client_version = ib_strdup(version);
+	r->any_benchmark = f->samples;
 	read_formulas(f->head, r);
 	read_settings(f->head, r);
 	return 0;

@@ -20,18 +20,22 @@ static double sample(const struct ib_columns *c, size_t i, bool speed)
 
 static void collect(const struct ib_columns *c, bool speed, bool recorded, const char *missing, struct ib_series *ret)
 {
+	size_t n = 0;
+	double *v;
+
 	*ret = (struct ib_series){.state = IB_STAT_NOT_RECORDED, .why = missing};
 	if (!c->n || !recorded)
 		return;
-	ret->v = ib_realloc(NULL, c->n, sizeof(*ret->v));
+	v = ib_realloc(NULL, c->n, sizeof(*v));
 	for (size_t i = 0; i < c->n; i++) {
-		double v = sample(c, i, speed);
+		double one = sample(c, i, speed);
 
-		if (!isnan(v))
-			ret->v[ret->n++] = v;
+		if (!isnan(one))
+			v[n++] = one;
 	}
-	ret->state = ret->n ? IB_STAT_VALUE : IB_STAT_UNDEFINED;
-	ret->why = ret->n ? NULL : "no run was measured";
+	ib_series_own(ret, v, NULL, n);
+	ret->state = n ? IB_STAT_VALUE : IB_STAT_UNDEFINED;
+	ret->why = n ? NULL : "no run was measured";
 }
 
 static void times(const struct ib_columns *c, struct ib_series *ret)
