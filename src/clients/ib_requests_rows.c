@@ -287,9 +287,10 @@ int ib_requests_finish(struct ib_requests_file *f, const struct ib_stream_notes 
 	}
 	r->columns = f->columns;
 	f->columns = (struct ib_columns){0};
+	if (r->partial) /* how many there were, only the whole file told */
+		return 0;
 	count(f, r);
-	if (!r->partial)
-		claim_counts(r, warmups);
+	claim_counts(r, warmups);
 	return 0;
 }
 
