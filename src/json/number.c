@@ -176,6 +176,19 @@ static inline const char *digits(const char *p, uint64_t *w)
 	return p;
 }
 
+/* The same where few are expected. */
+static inline const char *few_digits(const char *p, uint64_t *w)
+{
+	const char *end = p + 4;
+
+	for (; *p >= '0' && *p <= '9'; p++) {
+		if (p == end)
+			return digits(p, w);
+		*w = *w * 10 + (uint64_t)(*p - '0');
+	}
+	return p;
+}
+
 static const char *power(const char *p, struct ib_number *n)
 {
 	bool minus = *p == '-';
@@ -210,7 +223,7 @@ void ib_number_scan(const char *text, struct ib_number *n)
 	const char *first = text + (*text == '-'), *p = first, *fraction;
 
 	*n = (struct ib_number){.minus = *text == '-', .whole = true};
-	p = digits(p, &n->digits);
+	p = few_digits(p, &n->digits);
 	if (p == first) {
 		n->bad = "no digit after '-'";
 	} else if (*first == '0' && p > first + 1) {
