@@ -46,6 +46,25 @@ static int pass_over(const struct ib_source *in, const char *path, struct ib_err
 	return r;
 }
 
+/* Records alone state nothing: then the statistics that their client would. */
+static void show(const struct ib_result *r)
+{
+	const struct ib_formula *const all[] = {r->ttft, r->tpot, r->itl, r->e2e, &ib_input_length, &ib_output_length};
+
+	for (size_t i = 0; i < IB_LEN(all); i++) {
+		struct ib_quantile q[] = {{50, IB_RULE_LINEAR, 0}, {99, IB_RULE_LINEAR, 0}};
+		ib_auto_series struct ib_series s = {0};
+		struct ib_moments m;
+
+		if (!all[i] || !all[i]->series)
+			continue;
+		all[i]->series(&r->columns, &s);
+		m = ib_series_moments(&s);
+		ib_series_quantiles(&s, q, IB_LEN(q));
+		printf("%s %.17g %.17g %.17g %.17g\n", all[i]->name, m.mean, q[0].value, m.std, q[1].value);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	ib_auto_fd int fd = argc > 1 ? open(argv[1], O_RDONLY | O_CLOEXEC) : -1;
@@ -65,6 +84,9 @@ int main(int argc, char **argv)
 		r = ib_client_read_source(&in, argv[1], &results, &err);
 		report("reading", began);
 		ib_results_derive(&results);
+		for (size_t i = 0; i < results.n; i++)
+			if (!results.v[i].n_claims)
+				show(&results.v[i]);
 		report("reading and deriving", began);
 		for (size_t i = 0; i < results.n; i++)
 			for (size_t k = 0; k < results.v[i].n_claims; k++)
