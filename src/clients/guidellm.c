@@ -211,6 +211,10 @@ static int finish(const struct file *f, struct ib_guidellm_benchmark *b, const c
 	if (b->impossible)
 		ib_result_hint(r, "A28", "/requests", NULL, NULL, "%llu records hold times that cannot be (the first is record %llu): these times are left out",
 			       (unsigned long long)b->impossible, (unsigned long long)b->first_impossible);
+	if (b->uneven)
+		ib_result_hint(r, "A10", "/requests/successful", NULL, NULL,
+			       "%llu records hold a latency, a time to first token or an inter-token latency that their own times do not give (the first is record %llu)",
+			       (unsigned long long)b->uneven, (unsigned long long)b->first_uneven);
 	return ib_guidellm_claims(&shape, b, r, err);
 }
 

@@ -58,6 +58,7 @@ struct ib_guidellm_benchmark {
 	struct ib_guidellm_metric metrics[IB_GUIDELLM_METRICS];
 	struct ib_columns columns; /* start_s since 1970; queue_s from the moment that was planned */
 	uint64_t impossible, first_impossible; /* records with times that cannot be; the number of the first, from 1 */
+	uint64_t uneven, first_uneven; /* records whose own statistics are not those of their times */
 	bool flat;                 /* of the shape of 0.3 */
 	enum ib_outcome list;      /* that is being read */
 	struct ib_strv missing;

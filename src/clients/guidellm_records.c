@@ -12,6 +12,7 @@
 struct record {
 	double resolve_start, start, first, last, end, resolve_end, targeted; /* seconds since 1970 */
 	double old_start, old_first, old_last, old_end;                       /* of 0.3 */
+	double latency_s, ttft_ms, itl_ms;                                    /* as the client derived them from these */
 	int64_t iterations, input_total, output_total, input, output;
 	char *args, *error, *old_error;
 	uint64_t prompt, text;
@@ -41,6 +42,9 @@ static const struct ib_pick table[] = {
 	FIELD("last_token_time", IB_PICK_REAL, old_last),
 	FIELD("end_time", IB_PICK_REAL, old_end),
 	FIELD("error", IB_PICK_TEXT, old_error),
+	FIELD("request_latency", IB_PICK_REAL, latency_s),
+	FIELD("time_to_first_token_ms", IB_PICK_REAL, ttft_ms),
+	FIELD("inter_token_latency_ms", IB_PICK_REAL, itl_ms),
 	{NULL, IB_PICK_REAL, 0, false, NULL},
 };
 
@@ -58,6 +62,9 @@ static struct record empty(void)
 		.old_first = NAN,
 		.old_last = NAN,
 		.old_end = NAN,
+		.latency_s = NAN,
+		.ttft_ms = NAN,
+		.itl_ms = NAN,
 		.iterations = IB_NOT_IN_FILE,
 		.input_total = IB_NOT_IN_FILE,
 		.output_total = IB_NOT_IN_FILE,
@@ -168,6 +175,19 @@ static void outcome(const struct record *a, enum ib_outcome list, struct ib_row 
 	}
 }
 
+static bool off(double own, double derived)
+{
+	return fabs(own - derived) > 1e-9 * fmax(fabs(own), fabs(derived)) + 1e-9;
+}
+
+/* Are the record's own statistics those of its times and length? */
+static bool even(const struct record *a, const struct ib_row *row)
+{
+	double itl = row->output_tokens > 1 ? 1e3 * (row->last_s - row->ttft_s) / (double)(row->output_tokens - 1) : NAN;
+
+	return !off(a->latency_s, row->e2e_s) && !off(a->ttft_ms, 1e3 * row->ttft_s) && !off(a->itl_ms, itl);
+}
+
 static void add(struct ib_guidellm_benchmark *b, const struct record *a)
 {
 	struct ib_row row = ib_row_empty();
@@ -189,6 +209,8 @@ static void add(struct ib_guidellm_benchmark *b, const struct record *a)
 	row.prompt_hash = a->prompt;
 	read_args(a->args, &row);
 	outcome(a, b->list, &row);
+	if (row.outcome == IB_OUTCOME_SUCCEEDED && !even(a, &row) && b->uneven++ == 0)
+		b->first_uneven = b->columns.n + 1;
 	ib_columns_add(&b->columns, &row);
 }
 

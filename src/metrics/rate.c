@@ -157,7 +157,8 @@ SCALAR(ib_requests_over_duration, "requests_over_duration", "1/s", requests_dura
        "(requests_per_second); LLMPerf (num_completed_requests_per_min)");
 SCALAR(ib_input_tokens_over_duration, "input_tokens_over_duration", "tokens/s", input_duration, stated,
        "input tokens of the succeeded requests / the client's duration",
-       "vLLM bench serve, SGLang (input_throughput); GuideLLM 0.8 (prompt_tokens_per_second.successful); genai-bench (mean_input_throughput_tokens_per_s)");
+       "vLLM bench serve, SGLang (input_throughput); GuideLLM 0.7.4 and 0.8 (prompt_tokens_per_second.successful); genai-bench "
+       "(mean_input_throughput_tokens_per_s)");
 SCALAR(ib_output_tokens_over_duration, "output_tokens_over_duration", "tokens/s", output_duration, stated,
        "output tokens of the succeeded requests / the client's duration",
        "vLLM bench serve, SGLang (output_throughput); GuideLLM 0.8, and 0.3 within 0.1 % (output_tokens_per_second.successful); genai-bench "
@@ -168,13 +169,13 @@ SCALAR(ib_total_tokens_over_duration, "total_tokens_over_duration", "tokens/s", 
        "(mean_total_tokens_throughput_tokens_per_s)");
 
 SCALAR(ib_requests_over_phase, "requests_over_phase", "1/s", requests_duration, phase, "succeeded requests / the measured phase",
-       "AIPerf 0.10 to 0.13 (request_throughput)");
+       "AIPerf 0.12 and 0.13 (request_throughput)");
 SCALAR(ib_input_tokens_over_phase, "input_tokens_over_phase", "tokens/s", input_duration, phase, "input tokens of the succeeded requests / the measured phase",
-       "AIPerf 0.13 (input_token_throughput)");
+       "AIPerf 0.12 and 0.13 (input_token_throughput)");
 SCALAR(ib_output_tokens_over_phase, "output_tokens_over_phase", "tokens/s", output_duration, phase,
-       "output tokens of the succeeded requests / the measured phase", "AIPerf 0.10 to 0.13 (output_token_throughput)");
+       "output tokens of the succeeded requests / the measured phase", "AIPerf 0.12 and 0.13 (output_token_throughput)");
 SCALAR(ib_total_tokens_over_phase, "total_tokens_over_phase", "tokens/s", total_duration, phase,
-       "(input + output tokens) of the succeeded requests / the measured phase", "AIPerf 0.10 to 0.13 (total_token_throughput)");
+       "(input + output tokens) of the succeeded requests / the measured phase", "AIPerf 0.12 and 0.13 (total_token_throughput)");
 
 SCALAR(ib_requests_over_all, "requests_over_all", "1/s", requests_all, all_requests, "succeeded requests / first start to last end of all requests",
        "inference-perf 0.7 (requests_per_sec)");
@@ -186,22 +187,23 @@ SCALAR(ib_total_tokens_over_all, "total_tokens_over_all", "tokens/s", total_all,
        "(input + output tokens) of the succeeded requests / first start to last end of all requests", "inference-perf 0.7 (total_tokens_per_sec)");
 
 SCALAR(ib_requests_over_ok, "requests_over_ok", "1/s", requests_ok, ok_requests, "succeeded requests / first start to last end of them",
-       "AIPerf 0.10 to 0.13, of a run that was cancelled (request_throughput)");
+       "AIPerf to 0.11; 0.12 and 0.13 of a run that was cancelled (request_throughput)");
 SCALAR(ib_input_tokens_over_ok, "input_tokens_over_ok", "tokens/s", input_ok, ok_requests,
-       "input tokens of the succeeded requests / first start to last end of them", "AIPerf 0.13, of a run that was cancelled (input_token_throughput)");
+       "input tokens of the succeeded requests / first start to last end of them",
+       "AIPerf to 0.11; 0.12 and 0.13 of a run that was cancelled (input_token_throughput)");
 SCALAR(ib_output_tokens_over_ok, "output_tokens_over_ok", "tokens/s", output_ok, ok_requests,
        "output tokens of the succeeded requests / first start to last end of them",
-       "AIPerf 0.10 to 0.13, of a run that was cancelled (output_token_throughput)");
+       "AIPerf to 0.11; 0.12 and 0.13 of a run that was cancelled (output_token_throughput)");
 SCALAR(ib_total_tokens_over_ok, "total_tokens_over_ok", "tokens/s", total_ok, ok_requests,
        "(input + output tokens) of the succeeded requests / first start to last end of them",
-       "AIPerf 0.10 to 0.13, of a run that was cancelled (total_token_throughput)");
+       "AIPerf to 0.11; 0.12 and 0.13 of a run that was cancelled (total_token_throughput)");
 
 SCALAR(ib_input_tokens_over_first_tokens, "input_tokens_over_first_tokens", "tokens/s", input_first_tokens, first_tokens_span,
-       "input tokens of the succeeded requests / earliest to latest first token", "GuideLLM 0.6 (prompt_tokens_per_second.successful)");
+       "input tokens of the succeeded requests / earliest to latest first token", "GuideLLM 0.4 to 0.7.3 (prompt_tokens_per_second.successful)");
 SCALAR(ib_output_tokens_over_tokens, "output_tokens_over_tokens", "tokens/s", output_tokens, tokens_span,
-       "output tokens of the succeeded requests / first token to last token of all of them", "GuideLLM 0.6 (output_tokens_per_second.successful)");
+       "output tokens of the succeeded requests / first token to last token of all of them", "GuideLLM 0.4 to 0.7.3 (output_tokens_per_second.successful)");
 SCALAR(ib_total_tokens_over_tokens, "total_tokens_over_tokens", "tokens/s", total_tokens, tokens_span,
-       "(input + output tokens) of the succeeded requests / first token to last token of all of them", "GuideLLM 0.6 (tokens_per_second.successful)");
+       "(input + output tokens) of the succeeded requests / first token to last token of all of them", "GuideLLM 0.4 to 0.7.3 (tokens_per_second.successful)");
 
 SCALAR(ib_concurrency_mean, "concurrency_mean", "requests", concurrency, stated,
        "sum of the end-to-end times / the client's duration: the mean number in flight, by Little's law",

@@ -309,6 +309,22 @@ static void test_aiperf_impossible_times_are_left_out(void)
 	}
 }
 
+static void test_aiperf_a_record_that_contradicts_itself(void)
+{
+	static const char bundled[] = "{\"request_latency\":{\"value\":500.0},\"time_to_first_token\":{\"value\":100},\"inter_token_latency\":{\"value\":200},"
+				      "\"output_sequence_length\":{\"value\":5}}"; /* over 2 tokens: the first chunk held 3 */
+	static const char wrong[] = "{\"request_latency\":{\"value\":500.0},\"time_to_first_token\":{\"value\":100},\"inter_token_latency\":{\"value\":98.0},"
+				    "\"output_sequence_length\":{\"value\":5}}";
+	ib_auto_free char *a = record("profiling", 1796055444862412673, bundled), *b = record("profiling", 1796055444862412673, wrong);
+	ib_auto_results struct ib_results good = {0}, bad = {0};
+
+	read_lines(a, a, &good);
+	CU_ASSERT(good.v[0].n_hints == 0);
+	read_lines(a, b, &bad);
+	CU_ASSERT_FATAL(hint(&bad.v[0], "A10") != NULL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(hint(&bad.v[0], "A10")->message, "record 2"));
+}
+
 static void test_aiperf_warm_up_is_not_measured(void)
 {
 	ib_auto_free char *warm = record("warmup", 1796055444862412673, GOOD), *good = record("profiling", 1796055454862412673, GOOD);
@@ -440,6 +456,7 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_aiperf_versions_compute_differently),
 	IB_TEST(test_aiperf_several_runs_in_one_directory),
 	IB_TEST(test_aiperf_impossible_times_are_left_out),
+	IB_TEST(test_aiperf_a_record_that_contradicts_itself),
 	IB_TEST(test_aiperf_warm_up_is_not_measured),
 	IB_TEST(test_aiperf_success_without_output_is_none),
 	IB_TEST(test_aiperf_null_is_not_recorded),

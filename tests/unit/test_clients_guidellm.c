@@ -311,6 +311,18 @@ static void test_guidellm_impossible_times_are_left_out(void)
 	}
 }
 
+static void test_guidellm_a_record_that_contradicts_itself(void)
+{
+	ib_auto_free char *ok = record("101", ",\"time_to_first_token_ms\":500.0,\"request_latency\":2.5,\"inter_token_latency_ms\":250.0");
+	ib_auto_free char *bad = record("101", ",\"time_to_first_token_ms\":400.0"), *list = ib_asprintf("[%s,%s]", ok, bad);
+	ib_auto_free char *text = file("0.8.1", list, "[]", "[]");
+	ib_auto_results struct ib_results all = {0};
+
+	read_text(text, &all);
+	CU_ASSERT_FATAL(hint(&all.v[0], "A10") != NULL);
+	CU_ASSERT(strncmp(hint(&all.v[0], "A10")->message, "1 records", 9) == 0 && strstr(hint(&all.v[0], "A10")->message, "record 2"));
+}
+
 static void test_guidellm_success_without_output_is_none(void)
 {
 	static const char empty[] = "[{\"info\":{\"timings\":{\"request_start\":100.5,\"request_end\":103,\"token_iterations\":0}},\"output_tokens\":null}]";
@@ -460,6 +472,7 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_guidellm_keys_in_any_order),
 	IB_TEST(test_guidellm_versions_that_are_not_known),
 	IB_TEST(test_guidellm_impossible_times_are_left_out),
+	IB_TEST(test_guidellm_a_record_that_contradicts_itself),
 	IB_TEST(test_guidellm_success_without_output_is_none),
 	IB_TEST(test_guidellm_warm_up_is_not_measured),
 	IB_TEST(test_guidellm_nulls_and_nothing),
