@@ -59,7 +59,6 @@ static const struct ib_pick table[] = {
 	FIELD("metrics/request_latency/value", IB_PICK_REAL, latency_ms, false),
 	FIELD("metrics/time_to_first_token/value", IB_PICK_REAL, ttft_ms, false),
 	FIELD("metrics/inter_token_latency/value", IB_PICK_REAL, itl_ms, false),
-	FIELD("metrics/inter_token_latency/value", IB_PICK_REAL, itl_ms, false),
 	FIELD("metrics/inter_chunk_latency/value", IB_PICK_REALS, gaps_ms, false),
 	FIELD("metrics/input_sequence_length/value", IB_PICK_INT, input, false),
 	FIELD("metrics/output_sequence_length/value", IB_PICK_INT, output, false),
@@ -77,8 +76,6 @@ struct file {
 	double first, last;        /* of the measured requests, seconds since 1970 */
 	uint64_t impossible;       /* records with times that cannot be */
 	uint64_t first_impossible; /* its number, from 1 */
-	uint64_t uneven;           /* records whose own inter-token latency is not theirs */
-	uint64_t first_uneven;
 	uint64_t no_output;        /* without error and without a count of output tokens */
 	uint64_t uneven;           /* records whose own numbers contradict each other */
 	uint64_t first_uneven;
@@ -99,7 +96,6 @@ static void empty(struct line *l)
 		.cancelled = -1,
 		.latency_ms = NAN,
 		.ttft_ms = NAN,
-		.itl_ms = NAN,
 		.itl_ms = NAN,
 		.mismatch_pct = NAN,
 		.input = -1,
@@ -146,16 +142,6 @@ static bool even(const struct line *l)
 	return tokens < (double)l->output - 0.5 && round(tokens) >= 1 && fabs(tokens - round(tokens)) <= 1e-6 * tokens;
 }
 
-/* The record's own inter-token latency is that of its times and length; with --per-chunk-usage over some other whole number of tokens. */
-static bool even(const struct line *l)
-{
-	double decode = l->latency_ms - l->ttft_ms, tokens = decode / l->itl_ms, whole = round(tokens);
-
-	if (isnan(tokens) || l->output < 2 || !(decode > 0) || !(l->itl_ms > 0))
-		return true;
-	return whole >= 1 && whole <= (double)(l->output - 1) && fabs(tokens - whole) <= 1e-6 * whole;
-}
-
 static enum ib_outcome outcome(const struct line *l)
 {
 	if (l->error)
@@ -195,8 +181,6 @@ static void add(struct file *f, uint64_t number)
 		f->first_impossible = number;
 	}
 	if (row.outcome == IB_OUTCOME_SUCCEEDED && !even(l) && f->uneven++ == 0)
-		f->first_uneven = number;
-	if (!even(l) && f->uneven++ == 0)
 		f->first_uneven = number;
 	if (!row.warmup && !isnan(row.start_s)) {
 		f->first = fmin(f->first, row.start_s);
@@ -285,11 +269,6 @@ static void finish(struct file *f)
 	if (f->uneven)
 		ib_result_hint(r, "A10", "/metrics/inter_token_latency", NULL, NULL,
 			       "%llu records state an inter-token latency that does not follow from their own times and length (the first is record %llu)",
-			       (unsigned long long)f->uneven, (unsigned long long)f->first_uneven);
-	if (f->uneven)
-		ib_result_hint(r, "A10", "/metrics/inter_token_latency/value", NULL, NULL,
-			       "%llu records hold an inter-token latency that is not their latency without the time to the first token, divided by tokens (the first is "
-			       "record %llu)",
 			       (unsigned long long)f->uneven, (unsigned long long)f->first_uneven);
 	note_bundles(f->columns, r);
 	note_usage(f->columns, r);
