@@ -66,6 +66,14 @@ static char *unquote(char *value)
 	return value + 1;
 }
 
+static void descend(struct place *p, size_t indent, const char *key)
+{
+	if (p->n >= DEPTH || strlen(key) >= KEY_BYTES)
+		return;
+	p->above[p->n].indent = indent;
+	memcpy(p->above[p->n++].key, key, strlen(key) + 1);
+}
+
 static void take_line(struct place *p, char *line, ib_plain_yaml_fn fn, void *arg)
 {
 	size_t indent = strspn(line, " ");
@@ -86,10 +94,8 @@ static void take_line(struct place *p, char *line, ib_plain_yaml_fn fn, void *ar
 		fn(path, value, item, arg);
 	else if (item)
 		fn("", "", true, arg);
-	if (!*value && p->n < DEPTH && strlen(key) < KEY_BYTES) {
-		p->above[p->n].indent = indent;
-		memcpy(p->above[p->n++].key, key, strlen(key) + 1);
-	}
+	if (!*value)
+		descend(p, indent, key);
 }
 
 void ib_plain_yaml(const char *text, ib_plain_yaml_fn fn, void *arg)
