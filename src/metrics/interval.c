@@ -34,7 +34,7 @@ static long double below_or_at(const struct binomial *b, size_t k)
 	return sum;
 }
 
-/* The number of samples k for which "fewer than k" has a probability of at most tail, the largest such; 0: there is none but nothing. *ret_sum is that probability. */
+/* The largest k for which "fewer than k samples" has a probability of at most tail, which goes to *ret_sum; 0: there is none. */
 static size_t largest_within(const struct binomial *b, long double tail, long double *ret_sum)
 {
 	long double mean = (long double)b->n * b->p, deviation = sqrtl(mean * (1 - b->p)), sum;

@@ -87,7 +87,7 @@ static void test_select_moments_equal_numpy(void)
 		m = ib_series_moments(&s);
 		CU_ASSERT(s.n == sets[k].n && m.n == s.n && m.count == (double)s.n);
 		CU_ASSERT(near(m.mean, sets[k].mean) && m.min == sets[k].min && m.max == sets[k].max);
-		CU_ASSERT(near(m.std, sets[k].std) || (sets[k].std < 1e-15 && m.std < 1e-15)); /* numpy's mean of equal samples is off by an ulp */
+		CU_ASSERT(near(m.std, sets[k].std) || (sets[k].std < 1e-13 && m.std < 1e-13)); /* numpy's mean of equal samples is off by a few ulps; valgrind computes long doubles as doubles */
 	}
 }
 
@@ -126,7 +126,7 @@ static void test_select_weighted_statistics_equal_numpy(void)
 		ib_series_own(&s, v, w, sets[k].n);
 		m = ib_series_moments(&s);
 		CU_ASSERT(near(m.mean, sets[k].weighted_mean));
-		CU_ASSERT(near(m.std, sets[k].weighted_std) || (sets[k].weighted_std < 1e-15 && m.std < 1e-15));
+		CU_ASSERT(near(m.std, sets[k].weighted_std) || (sets[k].weighted_std < 1e-13 && m.std < 1e-13));
 		for (size_t i = 0; i < N_PS; i++)
 			CU_ASSERT(ib_series_quantile(&s, ps[i] < 100 ? ps[i] : 99.9999, IB_RULE_INVERSE_CDF) == sets[k].weighted[i]);
 	}
