@@ -222,6 +222,16 @@ struct ib_stat ib_result_percentile(const struct ib_result *r, const struct ib_f
 	return ib_series_percentile(&s, p, IB_RULE_LINEAR);
 }
 
+struct ib_interval ib_result_interval(const struct ib_result *r, const struct ib_formula *f, double p)
+{
+	ib_auto_series struct ib_series s = {0};
+
+	f->series(&r->columns, &s);
+	if (s.state == IB_STAT_VALUE && f->samples && strcmp(f->samples, IB_SAMPLE_GAP) == 0)
+		return (struct ib_interval){IB_STAT_UNDEFINED, NAN, NAN, NAN, s.n, "the gaps of one response are not independent"};
+	return ib_series_interval(&s, p);
+}
+
 struct ib_stat ib_result_scalar(const struct ib_result *r, const struct ib_formula *f)
 {
 	const struct ib_measured m = {.columns = &r->columns, .duration_s = r->duration_s};

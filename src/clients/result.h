@@ -7,6 +7,7 @@
 #include "json/json.h"
 #include "metrics/columns.h"
 #include "metrics/formula.h"
+#include "metrics/interval.h"
 #include "metrics/stat.h"
 
 #define IB_CLAIM_TOLERANCE 1e-12 /* relative; counts must be equal */
@@ -218,6 +219,8 @@ int64_t ib_columns_short(const struct ib_columns *c);
 void ib_result_count(struct ib_result *r);
 /* Percentile p of formula f over the result's columns, in the formula's unit, by rule linear. */
 struct ib_stat ib_result_percentile(const struct ib_result *r, const struct ib_formula *f, double p);
+/* The 95 % interval of the same, free of assumptions about the distribution; undefined for gaps, which are not independent of each other. */
+struct ib_interval ib_result_interval(const struct ib_result *r, const struct ib_formula *f, double p);
 struct ib_stat ib_result_scalar(const struct ib_result *r, const struct ib_formula *f);
 /* The claim called name, or NULL. */
 const struct ib_claim *ib_result_find_claim(const struct ib_result *r, const char *name);

@@ -34,12 +34,19 @@ static void count(struct ib_buf *b, const char *name, int64_t n)
 		ib_buf_addf(b, "  %s %" PRId64, name, n);
 }
 
-static void stat_ms(struct ib_buf *b, const char *name, struct ib_stat s)
+static void ttft_ms(struct ib_buf *b, const char *name, const struct ib_result *r, double p)
 {
-	if (s.state == IB_STAT_VALUE)
-		ib_buf_addf(b, "  %s %.2f ms (n %zu)", name, s.value * 1000, s.n);
-	else
+	struct ib_stat s = ib_result_percentile(r, r->ttft, p);
+	struct ib_interval in = ib_result_interval(r, r->ttft, p);
+
+	if (s.state != IB_STAT_VALUE) {
 		ib_buf_addf(b, "  %s - (%s)", name, s.why ? s.why : "not recorded");
+		return;
+	}
+	ib_buf_addf(b, "  %s %.2f ms (n %zu", name, s.value * 1000, s.n);
+	if (in.state == IB_STAT_VALUE)
+		ib_buf_addf(b, ", 95 %% interval %.2f to %.2f", in.low * 1000, in.high * 1000);
+	ib_buf_addc(b, ')');
 }
 
 static void result(struct ib_buf *b, const struct ib_result *r)
@@ -51,8 +58,8 @@ static void result(struct ib_buf *b, const struct ib_result *r)
 	count(b, "failed", r->requests.failed);
 	count(b, "timed out", r->requests.timed_out);
 	ib_buf_adds(b, "\n  TTFT       ");
-	stat_ms(b, "p50", ib_result_percentile(r, r->ttft, 50));
-	stat_ms(b, "p95", ib_result_percentile(r, r->ttft, 95));
+	ttft_ms(b, "p50", r, 50);
+	ttft_ms(b, "p95", r, 95);
 	ib_buf_addf(b, "  formula %s\n", r->ttft->name);
 	for (size_t i = 0; i < r->n_claims; i++) {
 		const struct ib_claim *c = &r->claims[i];

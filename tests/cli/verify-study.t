@@ -26,7 +26,7 @@ status 0 "one run holds" ib-verify "$run1"
 status 0 "--quiet says nothing" ib-verify -q "$T/s"
 is "--quiet: no output" "$(cat "$T/.out")" ""
 status 0 "--show one run" ib-verify --show "$(basename "$run1")" "$T/s"
-like "--show: its numbers" "$(cat "$T/.out")" "p50 19.15 ms \(n 24\)"
+like "--show: its numbers" "$(cat "$T/.out")" "p50 19.15 ms \(n 24, 95 % interval [0-9.]+ to [0-9.]+\)"
 status 2 "--show of an unknown run" ib-verify --show nope "$T/s"
 before=$(cd "$T/s" && find . -exec stat -c '%n %s %Y %Z' {} + | sort)
 ib-verify "$T/s" > /dev/null

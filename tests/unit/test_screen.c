@@ -222,7 +222,7 @@ static void test_screen_show(void)
 	ib_buf_reset(&s.b);
 	CU_ASSERT_EQUAL(ib_verdict_show(&s.v, study_run_id(0), &s.b, &err), 0);
 	CU_ASSERT(has(&s, "cache         reset, contradicted"));
-	CU_ASSERT(has(&s, "p50 19.15 ms (n 24)"));
+	CU_ASSERT(has(&s, "p50 19.15 ms (n 24, 95 % interval 18.60 to 19.70)"));
 	CU_ASSERT(has(&s, "A19"));
 	CU_ASSERT_EQUAL(ib_verdict_show(&s.v, "nope", &s.b, &err), IB_E_USAGE);
 	end(&s);
