@@ -222,7 +222,7 @@ struct ib_stat ib_result_percentile(const struct ib_result *r, const struct ib_f
 	return ib_series_percentile(&s, p, IB_RULE_LINEAR);
 }
 
-struct ib_interval ib_result_interval(const struct ib_result *r, const struct ib_formula *f, double p)
+struct ib_interval ib_result_percentile_interval(const struct ib_result *r, const struct ib_formula *f, double p)
 {
 	ib_auto_series struct ib_series s = {0};
 

@@ -220,7 +220,7 @@ void ib_result_count(struct ib_result *r);
 /* Percentile p of formula f over the result's columns, in the formula's unit, by rule linear. */
 struct ib_stat ib_result_percentile(const struct ib_result *r, const struct ib_formula *f, double p);
 /* The 95 % interval of the same, free of assumptions about the distribution; undefined for gaps, which are not independent of each other. */
-struct ib_interval ib_result_interval(const struct ib_result *r, const struct ib_formula *f, double p);
+struct ib_interval ib_result_percentile_interval(const struct ib_result *r, const struct ib_formula *f, double p);
 struct ib_stat ib_result_scalar(const struct ib_result *r, const struct ib_formula *f);
 /* The claim called name, or NULL. */
 const struct ib_claim *ib_result_find_claim(const struct ib_result *r, const char *name);

@@ -37,7 +37,7 @@ static void count(struct ib_buf *b, const char *name, int64_t n)
 static void ttft_ms(struct ib_buf *b, const char *name, const struct ib_result *r, double p)
 {
 	struct ib_stat s = ib_result_percentile(r, r->ttft, p);
-	struct ib_interval in = ib_result_interval(r, r->ttft, p);
+	struct ib_interval in = ib_result_percentile_interval(r, r->ttft, p);
 
 	if (s.state != IB_STAT_VALUE) {
 		ib_buf_addf(b, "  %s - (%s)", name, s.why ? s.why : "not recorded");
