@@ -276,7 +276,7 @@ static const struct ib_client *from_block(struct text *t, struct ib_settings *s)
 
 const struct ib_client *ib_settings_from_log(const char *text, size_t n, struct ib_settings *s)
 {
-	const char *at = text, *end = text + n;
+	const char *at = n ? text : "", *end = at + n;
 	const struct ib_client *client = NULL;
 	struct ib_settings all = {0}, one = {0};
 

@@ -9,7 +9,9 @@
 
 struct ib_words ib_words_of(const char *text, size_t n)
 {
-	return (struct ib_words){text, text + (n < IB_WORDS_TEXT ? n : IB_WORDS_TEXT)};
+	const char *at = n ? text : "";
+
+	return (struct ib_words){at, at + (n < IB_WORDS_TEXT ? n : IB_WORDS_TEXT)};
 }
 
 /* One word while it is read. */
