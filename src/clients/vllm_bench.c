@@ -201,6 +201,17 @@ static void drop_zero_ttfts(struct ib_columns *c)
 			c->ttft_s[i] = NAN;
 }
 
+static void put_settings(const json_t *o, struct ib_result *r)
+{
+	struct ib_settings *s = &r->settings;
+	ib_auto_free char *asked = r->requests.asked >= 0 ? ib_asprintf("%lld", (long long)r->requests.asked) : NULL;
+
+	ib_setting_put(s, IB_SET_MODEL, json_string_value(json_object_get(o, "model_id")), "the file");
+	ib_setting_put(s, IB_SET_TOKENIZER, json_string_value(json_object_get(o, "tokenizer_id")), "the file");
+	ib_setting_put(s, IB_SET_BACKEND, json_string_value(json_object_get(o, has(o, "backend") ? "backend" : "endpoint_type")), "the file");
+	ib_setting_put(s, IB_SET_REQUESTS, asked, "the file");
+}
+
 static int read_object(struct ib_stream *s, const char *name, struct ib_results *ret, struct ib_err *err)
 {
 	ib_auto_vllm struct ib_vllm_object file = {0};
@@ -226,6 +237,7 @@ static int read_object(struct ib_stream *s, const char *name, struct ib_results 
 	set_outcomes(o, file.errors, r);
 	rebuild_latencies(o, r);
 	fill_totals(o, r);
+	put_settings(o, r);
 	e = ib_vllm_claims(file.scalars, r, err);
 	drop_zero_ttfts(&r->columns);
 	return e;

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Result files written to hurt: numbers at the ends of their types, and documents whose reading must not cost more than their size. */
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/auto.h"
@@ -108,6 +109,52 @@ static void test_hostile_words_with_a_nul_are_refused(void)
 	CU_ASSERT(refused(good) == IB_OK);
 }
 
+static const char *refused_why(const char *text, struct ib_err *err)
+{
+	ib_auto_results struct ib_results r = {0};
+
+	*err = (struct ib_err){0};
+	CU_ASSERT(read_text(text, &r, err) == IB_E_SYNTAX && r.n == 0);
+	return err->text;
+}
+
+/* The key, the element, and where in the file. */
+static void test_hostile_wrong_elements_are_named(void)
+{
+	static const char *const bad[][2] = {
+		{"\"itls\":[[0.1],[0.2,\"x\"]]}", "request 1: 'result.json' line 1 column 125: element 1 of 'itls' is a string, not a number"},
+		{"\"itls\":[[0.1],null]}", "'result.json' line 1 column 120: element 1 of 'itls' is not an array"},
+		{"\"itls\":{}}", "'result.json' line 1 column 113: key 'itls' is not an array"},
+		{"\"output_lens\":[1,2.5]}", "'result.json' line 1 column 126: element 1 of 'output_lens' is not a count"},
+		{"\"generated_texts\":[\"a\",1]}", "'result.json' line 1 column 129: element 1 of 'generated_texts' is not a string"},
+		{"\"ttfts\":[1],\"errors\":[]}", "'result.json': array 'errors' has 0 elements, 'ttfts' has 1"},
+		{"\"ttfts\":[1],\"generated_texts\":[\"\",\"\"]}", "'result.json': array 'generated_texts' has 2 elements, 'ttfts' has 1"},
+	};
+
+	for (size_t i = 0; i < IB_LEN(bad); i++) {
+		ib_auto_free char *text = ib_asprintf("%s\"num_prompts\":2,\"completed\":2,%s", HEAD, bad[i][0]);
+		struct ib_err err;
+
+		if (strcmp(refused_why(text, &err), bad[i][1]) != 0)
+			printf("# gave %s\n", err.text);
+		CU_ASSERT_STRING_EQUAL(err.text, bad[i][1]);
+	}
+}
+
+/* Texts become hashes: equal for equal texts only, 0 for none. */
+static void test_hostile_texts_and_literals(void)
+{
+	ib_auto_results struct ib_results r = {0};
+	struct ib_err err = {0};
+	const uint64_t *h;
+
+	CU_ASSERT_EQUAL_FATAL(read_text(HEAD "\"num_prompts\":4,\"completed\":4,\"generated_texts\":[\"a\",\"b\",\"\\u0061\",null],\"ttfts\":[0.5,NaN,null,1]}", &r, &err), 0);
+	h = r.v[0].columns.output_hash;
+	CU_ASSERT(h && h[0] && h[0] == h[2] && h[1] && h[0] != h[1] && !h[3]);
+	CU_ASSERT(r.v[0].literals == 1 && isnan(r.v[0].columns.ttft_s[1]) && isnan(r.v[0].columns.ttft_s[2]));
+	CU_ASSERT(ib_streq(r.v[0].settings.v[IB_SET_MODEL], "m") && ib_streq(r.v[0].settings.v[IB_SET_REQUESTS], "4"));
+}
+
 static const struct ib_test tests[] = {
 	IB_TEST(test_hostile_totals_do_not_overflow),
 	IB_TEST(test_hostile_times_without_measure_are_refused),
@@ -116,6 +163,8 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_hostile_statistics_are_counted),
 	IB_TEST(test_hostile_percentile_names_are_decimal),
 	IB_TEST(test_hostile_results_of_a_file_are_counted),
+	IB_TEST(test_hostile_wrong_elements_are_named),
+	IB_TEST(test_hostile_texts_and_literals),
 	IB_TEST(test_hostile_words_with_a_nul_are_refused),
 	{0},
 };
