@@ -13,7 +13,7 @@
 void *ib_alloc(size_t n);                     /* zeroed, n > 0 */
 void *ib_realloc(void *p, size_t n, size_t size); /* n items of size bytes; overflow aborts */
 char *ib_strdup(const char *s);               /* NULL gives NULL */
-char *ib_strndup(const char *s, size_t n);
+char *ib_strndup(const char *s, size_t n); /* all n bytes are read: of a text that may be shorter, pass strnlen(s, max) */
 char *ib_asprintf(const char *fmt, ...) __attribute__((format(printf, 1, 2)));
 
 bool ib_starts(const char *s, const char *prefix);

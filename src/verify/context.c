@@ -86,7 +86,7 @@ static void keep_first(void *arg, const char *value, double sample)
 
 	(void)sample;
 	if (!*to && strcmp(value, "None") != 0)
-		*to = ib_strndup(value, 200);
+		*to = ib_strndup(value, strnlen(value, 200));
 }
 
 static void read_labels(const char *text, struct ib_counters *c)

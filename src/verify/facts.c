@@ -46,7 +46,7 @@ static char *text_of(const json_t *j)
 	char number[32];
 
 	if (json_is_string(j))
-		return ib_strndup(json_string_value(j), TEXT_MAX);
+		return ib_strndup(json_string_value(j), strnlen(json_string_value(j), TEXT_MAX));
 	if (json_is_integer(j))
 		return ib_asprintf("%" PRId64, (int64_t)json_integer_value(j));
 	if (!json_is_real(j))
