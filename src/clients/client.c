@@ -24,6 +24,7 @@ const struct ib_client *const ib_clients[] = {
 	&ib_client_llmperf,
 	&ib_client_llmd,
 	&ib_client_aiperf,
+	&ib_client_genai_perf,
 	&ib_client_guidellm,
 	NULL,
 };

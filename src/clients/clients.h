@@ -10,7 +10,7 @@ extern const struct ib_client ib_client_requests, ib_client_vllm_bench;
 extern const struct ib_client ib_client_inferencebench, ib_client_hyperfine, ib_client_pyperf, ib_client_llama_bench, ib_client_vllm_latency,
 	ib_client_vllm_throughput, ib_client_mlperf;
 
-extern const struct ib_client ib_client_sglang, ib_client_inference_perf, ib_client_genai_bench, ib_client_llmperf, ib_client_llmd;
+extern const struct ib_client ib_client_sglang, ib_client_inference_perf, ib_client_genai_bench, ib_client_llmperf, ib_client_llmd, ib_client_genai_perf;
 
 #define IB_SLURP_MAX (16u << 20)
 /* Reads everything into b (within b->max, else IB_E_LIMIT): for readers of small files that need all bytes at once. */

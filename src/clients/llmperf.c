@@ -89,6 +89,16 @@ static int read_response(struct ib_stream *s, struct ib_result *r, struct ib_err
 	return 0;
 }
 
+static void hint_zeros(struct ib_result *r)
+{
+	size_t zeros = 0;
+
+	for (size_t i = 0; i < r->columns.n; i++)
+		zeros += r->columns.outcome[i] == IB_OUTCOME_SUCCEEDED && isnan(r->columns.ttft_s[i]);
+	if (zeros)
+		ib_result_hint(r, "A09", "/ttft_s", NULL, "0", "%zu succeeded requests have no first-token time, for which the client writes 0 and takes it into its mean", zeros);
+}
+
 static int read_responses(struct ib_stream *s, struct ib_result *r, struct ib_err *err)
 {
 	struct ib_token t;
@@ -107,6 +117,7 @@ static int read_responses(struct ib_stream *s, struct ib_result *r, struct ib_er
 	}
 	if (e < 0)
 		return e;
+	hint_zeros(r);
 	ib_columns_end(&r->columns);
 	ib_result_count(r);
 	return 0;

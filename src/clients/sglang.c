@@ -244,13 +244,14 @@ static bool nothing_came(const struct ib_sglang_line *l, const struct ib_columns
 static void put_right(const struct ib_sglang_line *l, struct ib_result *r)
 {
 	struct ib_columns *c = &r->columns;
-	int64_t silent = 0;
+	int64_t silent = 0, zeros = 0;
 
 	for (size_t i = 0; i < c->n; i++) {
 		if (c->outcome[i] == IB_OUTCOME_SUCCEEDED && nothing_came(l, c, i)) {
 			c->outcome[i] = IB_OUTCOME_FAILED;
 			silent++;
 		}
+		zeros += c->outcome[i] == IB_OUTCOME_SUCCEEDED && c->ttft_s && !(c->ttft_s[i] > 0);
 		if (c->e2e_s && (c->outcome[i] != IB_OUTCOME_SUCCEEDED || !(c->ttft_s[i] > 0)))
 			c->e2e_s[i] = NAN;
 		if (c->ttft_s && !(c->ttft_s[i] > 0))
@@ -258,6 +259,9 @@ static void put_right(const struct ib_sglang_line *l, struct ib_result *r)
 	}
 	if (c->n && l->errors)
 		r->requests.without_output = silent;
+	if (zeros)
+		ib_result_hint(r, "A09", "/ttfts", NULL, "0.0", "%lld succeeded requests have a first-token time of 0.0, which is no time, and the client's mean holds it",
+			       (long long)zeros);
 }
 
 /* --- settings --- */

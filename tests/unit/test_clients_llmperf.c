@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* LLMPerf's two files, and the report of llm-d, which holds aggregates only. */
+/* LLMPerf's two files; the report of llm-d, which holds aggregates only; genai-perf's files, known from its documentation. */
 #include <fcntl.h>
 #include <math.h>
 #include <stdlib.h>
@@ -170,6 +170,49 @@ static void test_clients_llmperf_reports_of_other_versions_do_not_pass(void)
 	CU_ASSERT(all.v[0].unknown_version && all.v[0].requests.attempted == IB_NOT_IN_FILE && all.v[0].n_claims == 0);
 }
 
+/* --- genai-perf --- */
+
+#define REQUEST(at, a, b, text)                                                                                                                     \
+	"{\"timestamp\":" at ",\"request_inputs\":{\"payload\":\"x\"},\"response_timestamps\":[" a "," b "],\"response_outputs\":["                    \
+	"{\"response\":\"data: {\\\"choices\\\":[{\\\"delta\\\":{\\\"content\\\":\\\"" text "\\\"}}]}\"},"                                                  \
+	"{\"response\":\"data: {\\\"choices\\\":[{\\\"delta\\\":{\\\"content\\\":\\\"b\\\"}}]}\"}]}"
+#define PROFILE                                                                                                                                     \
+	"{\"experiments\":[{\"experiment\":{\"mode\":\"concurrency\",\"value\":2},\"requests\":[" REQUEST("1000000000000000000", "1000000000500000000", \
+		"1000000002000000000", "a") "," REQUEST("1000000001000000000", "1000000001500000000", "1000000003000000000", "")                      \
+		"],\"window_boundaries\":[]}],\"version\":\"\",\"service_kind\":\"openai\"}"
+
+/* The empty first response of the second request does not count. Its numbers are derived, and pass for nothing. */
+static void test_clients_llmperf_genai_perf_is_never_more_than_shown(void)
+{
+	ib_auto_results struct ib_results all = {0};
+	struct ib_err err = {0};
+	const struct ib_result *r;
+
+	CU_ASSERT_FATAL(kit_add("{\"request_throughput\":{\"unit\":\"requests/sec\",\"avg\":0.6666666666666666},\"request_latency\":{\"unit\":\"ms\",\"avg\":2000.0,"
+				"\"max\":2000.0},\"time_to_first_token\":{\"unit\":\"ms\",\"avg\":1250.0},\"output_sequence_length\":{\"unit\":\"tokens\",\"avg\":2},"
+				"\"input_config\":{\"model\":[\"m\"],\"concurrency\":2}}",
+				"a.json", &all, &err) == 0);
+	CU_ASSERT_FATAL(kit_add(PROFILE, "b.json", &all, &err) == 0);
+	ib_results_derive(&all);
+	CU_ASSERT_FATAL(all.n == 1);
+	r = &all.v[0];
+	CU_ASSERT(r->unknown_version && r->columns.n == 2 && r->requests.succeeded == 2);
+	CU_ASSERT(kit_near(kit_derived(r, "request_latency.avg"), 2000) && kit_near(kit_derived(r, "time_to_first_token.avg"), 1250));
+	CU_ASSERT(kit_claim(r, "output_sequence_length.avg") == IB_CLAIM_NOT_DERIVABLE && kit_near(kit_derived(r, "request_throughput"), 2.0 / 3));
+	CU_ASSERT(strcmp(r->settings.v[IB_SET_MODEL], "m") == 0);
+}
+
+static void test_clients_llmperf_genai_perf_hostile_profiles(void)
+{
+	ib_auto_results struct ib_results a = {0}, b = {0}, c = {0};
+
+	CU_ASSERT(kit_read("{\"experiments\":[{\"requests\":[{\"timestamp\":1,\"response_timestamps\":[-1]}]}]}", &a) == IB_E_SYNTAX);
+	CU_ASSERT(kit_read("{\"experiments\":[{\"requests\":[{\"response_timestamps\":[1]}]}]}", &b) == IB_E_SYNTAX);
+	CU_ASSERT(kit_read("{\"experiments\":[{\"experiment\":null,\"requests\":null}]}", &c) == IB_OK);
+	CU_ASSERT(c.n == 1 && c.v[0].columns.n == 0 && c.v[0].requests.succeeded == IB_NOT_IN_FILE);
+	kit_batter(PROFILE, strlen(PROFILE), 3);
+}
+
 static const struct ib_test tests[] = {
 	IB_TEST(test_clients_llmperf_summary_derives_from_responses),
 	IB_TEST(test_clients_llmperf_pairs_do_not_mix),
@@ -178,6 +221,8 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_clients_llmperf_hostile_files_are_refused_or_read),
 	IB_TEST(test_clients_llmperf_reports_of_llmd_hold_aggregates_only),
 	IB_TEST(test_clients_llmperf_reports_of_other_versions_do_not_pass),
+	IB_TEST(test_clients_llmperf_genai_perf_is_never_more_than_shown),
+	IB_TEST(test_clients_llmperf_genai_perf_hostile_profiles),
 	{0},
 };
 
