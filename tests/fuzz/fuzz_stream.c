@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The streaming reader against the strict loader: what one takes, the other takes, with equal values, but for what is listed here. And against itself:
- * tokens, skipping and arrays of numbers agree, wherever the buffer ends. The first byte says where that is. */
+ * tokens, skipping and arrays of numbers agree, wherever the buffer ends. The first byte says where that is; mostly, for speed, it does
+ * not end within the text. */
 #include "fuzz.h"
 
 #include <string.h>
@@ -127,7 +128,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 	if (n < 1 || n > 100000)
 		return 0;
 	against_loader(text, n - 1);
-	against_itself(text, n - 1, BUFFER - data[0]);
+	against_itself(text, n - 1, data[0] & 128 ? BUFFER - (data[0] & 127) : 1);
 	numbers(text, n - 1);
 	lines(text, n - 1);
 	return 0;
