@@ -175,6 +175,15 @@ static void set_formulas(const struct ib_guidellm_shape *shape, struct ib_result
 	r->e2e = &ib_e2e_closed_excl_connect;
 }
 
+static void check_window(const struct ib_guidellm_benchmark *b, struct ib_result *r)
+{
+	double span = b->end_s - b->start_s;
+	ib_auto_free char *should = ib_asprintf("%.6f", span), *found = ib_asprintf("%.6f", b->duration_s);
+
+	if (fabs(span - b->duration_s) > 1e-6)
+		ib_result_hint(r, "A13", "/duration", should, found, "duration is not end_time less start_time");
+}
+
 static int finish(const struct file *f, struct ib_guidellm_benchmark *b, const char *name, struct ib_results *ret, struct ib_err *err)
 {
 	const struct ib_guidellm_shape shape = shape_of(f, b->flat || (b->old_args && !b->strategy));
@@ -208,6 +217,7 @@ static int finish(const struct file *f, struct ib_guidellm_benchmark *b, const c
 	if (b->totals.total > (int64_t)r->columns.n)
 		count_totals(b, r);
 	check_scheduler(b, r);
+	check_window(b, r);
 	if (b->impossible)
 		ib_result_hint(r, "A28", "/requests", NULL, NULL, "%llu records hold times that cannot be (the first is record %llu): these times are left out",
 			       (unsigned long long)b->impossible, (unsigned long long)b->first_impossible);

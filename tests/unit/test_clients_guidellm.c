@@ -414,6 +414,16 @@ static void test_guidellm_lost_records_are_told(void)
 	CU_ASSERT(all.v[0].partial && hint(&all.v[0], "A07") && all.v[0].requests.succeeded == 4);
 }
 
+static void test_guidellm_a_window_of_another_length_is_told(void)
+{
+	ib_auto_free char *ok = record("101", ""), *list = ib_asprintf("[%s]", ok), *text = file("0.8.1", list, "[]", "[]"), *more = NULL;
+	ib_auto_results struct ib_results all = {0};
+
+	more = changed(text, "end_time", "103", "104.5");
+	read_text(more, &all);
+	CU_ASSERT(hint(&all.v[0], "A13") && ib_streq(hint(&all.v[0], "A13")->expected, "4.000000"));
+}
+
 static void test_guidellm_a_sweep_is_several_results(void)
 {
 	ib_auto_free char *ok = record("101", ""), *list = ib_asprintf("[%s]", ok), *one = file("0.8.1", list, "[]", "[]"), *text = NULL;
@@ -478,6 +488,7 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_guidellm_nulls_and_nothing),
 	IB_TEST(test_guidellm_refuses_torn_and_wrong_files),
 	IB_TEST(test_guidellm_lost_records_are_told),
+	IB_TEST(test_guidellm_a_window_of_another_length_is_told),
 	IB_TEST(test_guidellm_a_sweep_is_several_results),
 	IB_TEST(test_guidellm_other_files_are_no_results),
 	IB_TEST(test_guidellm_command_lines),
