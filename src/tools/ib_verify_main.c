@@ -10,7 +10,7 @@
 #include "verify/explain.h"
 #include "verify/verify.h"
 
-enum { OPT_TRUST = 1, OPT_FINGERPRINT, OPT_UNSIGNED_OK, OPT_STRICT, OPT_EXPECT_HEAD, OPT_SHOW, OPT_JSON, OPT_QUIET, OPT_RULES, OPT_EXPLAIN, OPT_LIST_CLIENTS };
+enum { OPT_TRUST = 1, OPT_FINGERPRINT, OPT_UNSIGNED_OK, OPT_STRICT, OPT_EXPECT_HEAD, OPT_SHOW, OPT_JSON, OPT_QUIET, OPT_RULES, OPT_EXPLAIN, OPT_LIST_CLIENTS, OPT_REQUESTS };
 
 static const struct ib_opt options[] = {
 	{.id = OPT_TRUST, .letter = 't', .name = "trust", .metavar = "FILE", .help = "trust the public keys in FILE ('-': stdin)"},
@@ -20,6 +20,7 @@ static const struct ib_opt options[] = {
 	{.id = OPT_STRICT, .name = "strict", .help = "let warnings decide too"},
 	{.id = OPT_SHOW, .letter = 's', .name = "show", .metavar = "RUN", .help = "show one run in detail"},
 	{.id = OPT_RULES, .name = "rules", .metavar = "FILE", .help = "take the levels of checks from FILE"},
+	{.id = OPT_REQUESTS, .name = "requests", .metavar = "FILE", .help = "write the requests to the new FILE (.jsonl, .csv)"},
 	{.id = OPT_JSON, .letter = 'j', .name = "json", .help = "print the findings as JSON"},
 	{.id = OPT_QUIET, .letter = 'q', .name = "quiet", .help = "print nothing, only exit"},
 	{.id = OPT_EXPLAIN, .letter = 'e', .name = "explain", .metavar = "NAME", .help = "explain a check (A15) or a metric (tpot)"},
@@ -47,7 +48,7 @@ static const struct ib_tool tool = {
 struct request {
 	struct ib_verify_opts opts;
 	struct ib_strv trust, fingerprints;
-	const char *path, *show, *rules, *explain;
+	const char *path, *show, *rules, *requests, *explain;
 	bool json, quiet;
 	int info; /* --help, --version, --explain or --list-clients: no evidence is needed; or 0 */
 };
@@ -68,6 +69,9 @@ static int set(struct request *q, int id, const char *arg, struct ib_err *err)
 		break;
 	case OPT_SHOW:
 		q->show = arg;
+		break;
+	case OPT_REQUESTS:
+		q->requests = arg;
 		break;
 	case OPT_RULES:
 		q->rules = arg;
@@ -125,7 +129,7 @@ static int print(const struct request *q, const struct ib_verdict *v, struct ib_
 		ib_auto_json json_t *j = ib_verdict_json(v);
 
 		ib_json_write_pretty(j, &b);
-	} else if (q->show) {
+	} else if (q->show && !q->requests) {
 		r = ib_verdict_show(v, q->show, &b, err);
 	} else {
 		ib_verdict_screen(v, &q->opts, isatty(STDOUT_FILENO) && !(no_color && *no_color), &b);
@@ -151,6 +155,8 @@ static int verify(const struct request *q, struct ib_err *err)
 	}
 	if (r == 0)
 		r = ib_verify_path(&ctx, q->path, &opts, &v, err);
+	if (r == 0 && q->requests)
+		r = ib_verdict_requests(&v, q->show, q->requests, err);
 	if (r == 0)
 		r = print(q, &v, err);
 	if (r < 0)

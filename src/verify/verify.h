@@ -63,6 +63,9 @@ json_t *ib_verdict_json(const struct ib_verdict *v);
 json_t *ib_verdicts_json(const struct ib_verdict *v);
 /* The verdict screen into b: at most 25 lines for an ordinary packet, no untrusted byte raw. */
 void ib_verdict_screen(const struct ib_verdict *v, const struct ib_verify_opts *opts, bool color, struct ib_buf *b);
+/* --requests: writes the records of one result to the new file path, as ib-requests JSON Lines or CSV by its ending. which names a run or a result's file,
+ * NULL: the only one. IB_E_USAGE: none or several of that name; IB_E_STATE: the bytes are not intact; IB_E_EXISTS; nothing is left on failure. */
+IB_MUST int ib_verdict_requests(const struct ib_verdict *v, const char *which, const char *path, struct ib_err *err);
 /* --show RUN: one run in detail. IB_E_USAGE when there is no such run. */
 IB_MUST int ib_verdict_show(const struct ib_verdict *v, const char *run_id, struct ib_buf *b, struct ib_err *err);
 
