@@ -1,47 +1,89 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Gathering runs by cell. */
+/* Gathering results by cell. */
 #include "verify/cells.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/str.h"
-#include "metrics/formula.h"
+#include "verify/series.h"
 
 #define CELLS_MAX 1000 /* a screen shows a few; what lies beyond is for the report */
 
-static struct ib_cell *cell_of(struct ib_cell *cells, size_t *n, const struct ib_entry *start)
+static bool same(const struct ib_cell *a, const struct ib_cell *b)
 {
+	return ib_streq(a->group, b->group) && ib_streq(a->cell, b->cell) && ib_streq(a->name, b->name) && ib_streq(a->label, b->label);
+}
+
+static struct ib_cell *cell_of(struct ib_cell *cells, size_t *n, const struct ib_audit_run *run, const char *label)
+{
+	const struct ib_entry *start = run->run && run->run->start ? &run->run->start->e : NULL;
+	struct ib_cell key = {.group = start ? start->group : NULL, .cell = start ? start->cell : NULL, .name = start ? NULL : run->name, .label = label};
+
+	key.asked = key.got = 0;
+	key.hit_share = NAN;
 	for (size_t i = 0; i < *n; i++)
-		if (ib_streq(cells[i].group, start->group) && ib_streq(cells[i].cell, start->cell))
+		if (same(&cells[i], &key))
 			return &cells[i];
 	if (*n == CELLS_MAX)
 		return NULL;
-	cells[*n] = (struct ib_cell){.group = start->group, .cell = start->cell};
+	cells[*n] = key;
 	return &cells[(*n)++];
 }
 
-static void widen(struct ib_range *r, struct ib_stat s)
+static double value(struct ib_stat s)
 {
-	if (s.state != IB_STAT_VALUE)
-		return;
-	if (!r->n || s.value < r->min)
-		r->min = s.value;
-	if (!r->n || s.value > r->max)
-		r->max = s.value;
-	r->n++;
+	return s.state == IB_STAT_VALUE ? s.value : NAN;
 }
 
-static void add_result(struct ib_cell *c, const struct ib_result *res)
+/* Output tokens that the succeeded requests were asked for; NaN: not said. */
+static double asked_tokens(const struct ib_audit_run *run, const struct ib_result *res)
+{
+	const struct ib_columns *c = &res->columns;
+	double each = ib_audit_number(run, res, IB_SET_OUTPUT_LEN), sum = 0;
+
+	for (size_t i = 0; c->output_asked && i < c->n; i++) {
+		if (!ib_columns_counts(c, i))
+			continue;
+		if (c->output_asked[i] < 0)
+			return NAN;
+		sum += (double)c->output_asked[i];
+	}
+	if (c->output_asked)
+		return sum;
+	return res->requests.succeeded == IB_NOT_IN_FILE ? NAN : each * (double)res->requests.succeeded;
+}
+
+static void add_times(struct ib_cell *c, const struct ib_result *res)
+{
+	struct ib_range interval = ib_result_interval(res, res->ttft, 50);
+
+	c->formulas_differ = c->formulas_differ || (c->ttft && c->ttft != res->ttft);
+	c->ttft = c->formulas_differ ? NULL : res->ttft;
+	ib_range_add(&c->p50_s, value(ib_result_percentile(res, res->ttft, 50)));
+	ib_range_add(&c->p95_s, value(ib_result_percentile(res, res->ttft, 95)));
+	if (!interval.n)
+		return;
+	ib_range_add(&c->interval_s, interval.min);
+	ib_range_add(&c->interval_s, interval.max);
+}
+
+static void add_result(struct ib_cell *c, const struct ib_audit_run *run, const struct ib_result *res)
 {
 	c->measured++;
 	if (res->requests.attempted != IB_NOT_IN_FILE && res->requests.succeeded != IB_NOT_IN_FILE) {
 		c->attempted += res->requests.attempted;
 		c->succeeded += res->requests.succeeded;
 	}
-	widen(&c->p50_s, ib_result_percentile(res, res->ttft, 50));
-	widen(&c->p95_s, ib_result_percentile(res, res->ttft, 95));
-	widen(&c->rate_hz, ib_result_scalar(res, &ib_requests_over_duration));
+	c->got += res->output_tokens == IB_NOT_IN_FILE ? NAN : (double)res->output_tokens;
+	c->asked += asked_tokens(run, res);
+	if (!res->any_benchmark)
+		add_times(c, res);
+	ib_range_add(&c->rate_hz, value(ib_result_scalar(res, &ib_requests_over_duration)));
+	if (res->concurrency_asked > 0)
+		ib_range_add(&c->cap, (double)res->concurrency_asked);
+	ib_range_add(&c->peak, value(ib_result_scalar(res, &ib_peak_in_flight)));
 }
 
 static void add_record(struct ib_cell *c, const struct ib_record *r)
@@ -55,23 +97,50 @@ static void add_record(struct ib_cell *c, const struct ib_record *r)
 		c->mixed = true;
 }
 
-size_t ib_study_cells(const struct ib_study_view *v, struct ib_cell **ret)
+static double hit_share(const struct ib_context *c)
+{
+	const struct ib_window w = {.context = c, .output_tokens = NAN};
+
+	return !c->before.file || !c->after.file || ib_window_trouble(&w) ? NAN : ib_window_hits(&w) / ib_window_queries(&w);
+}
+
+static void add_run(struct ib_cell *cells, size_t *n, const struct ib_audit_run *run)
+{
+	struct ib_cell *c = NULL;
+	bool counted = false;
+
+	for (size_t k = 0; k < run->results->n; k++) {
+		const struct ib_result *res = &run->results->v[k];
+
+		if (res->unknown_version || (res->part == IB_PART_RECORDS && res->columns.n == 0))
+			continue;
+		c = cell_of(cells, n, run, res->label);
+		if (!c)
+			return;
+		add_result(c, run, res);
+		c->hit_share = hit_share(run->context);
+		if (!counted || res->label) {
+			c->runs++;
+			if (run->run && run->run->has_record && run->run->record.state != IB_STATE_REFUSED)
+				add_record(c, &run->run->record);
+		}
+		counted = true;
+	}
+	if (counted || !run->run || !(c = cell_of(cells, n, run, NULL)))
+		return;
+	c->runs++;
+	if (run->run->has_record && run->run->record.state != IB_STATE_REFUSED)
+		add_record(c, &run->run->record);
+}
+
+size_t ib_audit_cells(const struct ib_audit_view *v, struct ib_cell **ret)
 {
 	struct ib_cell *cells = ib_alloc(CELLS_MAX * sizeof(*cells));
 	size_t n = 0;
 
-	for (size_t i = 0; i < v->n_ledger_runs; i++) {
-		const struct ib_study_run *run = &v->runs[i];
-		struct ib_cell *c = run->start ? cell_of(cells, &n, &run->start->e) : NULL;
-
-		if (!c)
-			continue;
-		c->runs++;
-		if (run->has_record && run->record.state != IB_STATE_REFUSED)
-			add_record(c, &run->record);
-		for (size_t k = 0; k < run->results.n; k++)
-			add_result(c, &run->results.v[k]);
-	}
+	for (size_t i = 0; i < v->n_runs; i++)
+		if (!v->runs[i].run || v->runs[i].run->start)
+			add_run(cells, &n, &v->runs[i]);
 	*ret = cells;
 	return n;
 }

@@ -1,27 +1,31 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One row per cell for the verdict screen: repeats stand beside each other as a range, nothing is pooled. */
+/* One row per cell of a study, per result of a folder: its repeats beside each other, nothing pooled. */
 #ifndef IB_VERIFY_CELLS_H
 #define IB_VERIFY_CELLS_H
 
-#include "verify/study.h"
-
-struct ib_range {
-	double min, max;
-	size_t n; /* 0: no repeat has a value */
-};
+#include "verify/audit.h"
+#include "verify/spread.h"
 
 struct ib_cell {
-	const char *group, *cell; /* may be NULL */
+	const char *group, *cell; /* of a study; may be NULL */
+	const char *name;         /* of a folder: the run's directory or file */
+	const char *label;        /* part of a sweep within one result, or NULL */
 	size_t runs;              /* started, whatever became of them */
-	size_t measured;          /* with a client's result */
+	size_t measured;          /* results */
 	int64_t succeeded, attempted; /* sums over the results that say both; attempted 0: none does */
+	double got, asked;        /* output tokens, of the succeeded; asked NaN: not said by all of them */
+	const struct ib_formula *ttft; /* of all its results; NULL: none, or of different formulas */
+	bool formulas_differ;
 	struct ib_range p50_s, p95_s, rate_hz;
+	struct ib_range interval_s; /* from the lowest to the highest bound of the repeats' p50 */
+	struct ib_range cap, peak;  /* concurrency asked for, and reached */
 	size_t confirmed, contradicted, unconfirmed;
 	const char *condition; /* of the first record; NULL: none */
 	bool mixed;            /* conditions differ */
+	double hit_share;      /* of a folder's result: by its pages of metrics; NaN: not known */
 };
 
 /* In the order of their first run; *ret is allocated, free() it. */
-size_t ib_study_cells(const struct ib_study_view *v, struct ib_cell **ret);
+size_t ib_audit_cells(const struct ib_audit_view *v, struct ib_cell **ret);
 
 #endif

@@ -38,16 +38,22 @@ static char *key_of(const struct ib_audit_run *run, const struct ib_result *res,
 	const struct ib_entry *start = run->run && run->run->start ? &run->run->start->e : NULL;
 	struct ib_buf b = IB_BUF(KEY_MAX);
 
-	ib_buf_addf(&b, "%s|%s", start && start->group ? start->group : "", res->client->name);
+	ib_buf_addf(&b, "%s|", start && start->group ? start->group : "");
+	if (by == IB_SAME_CELL && start) {
+		ib_buf_addf(&b, "%s|%s", start->cell ? start->cell : "", res->label ? res->label : "");
+		return ib_buf_steal(&b);
+	}
+	ib_buf_adds(&b, res->client->name);
 	if (by != IB_SAME_CLIENT) {
 		for (size_t i = 0; i < sizeof(work) / sizeof(work[0]); i++)
 			add_setting(&b, run, res, work[i]);
 		ib_buf_addf(&b, "|%s|%" PRId64, res->label ? res->label : "", res->requests.asked);
 		add_asked(&b, &res->columns);
 	}
-	for (int k = 0; by == IB_SAME_COMMAND && k < IB_SETTINGS; k++)
-		add_setting(&b, run, res, (enum ib_setting_key)k);
-	if (by == IB_SAME_COMMAND)
+	for (int k = 0; by >= IB_SAME_CELL && k < IB_SETTINGS; k++)
+		if (k != IB_SET_SEED || by == IB_SAME_COMMAND)
+			add_setting(&b, run, res, (enum ib_setting_key)k);
+	if (by >= IB_SAME_CELL)
 		ib_buf_addf(&b, "|%s|%" PRId64 "|%g", start && start->cell ? start->cell : "", res->concurrency_asked, res->rate_asked);
 	return ib_buf_steal(&b);
 }

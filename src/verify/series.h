@@ -22,6 +22,7 @@ struct ib_members {
 enum ib_sameness {
 	IB_SAME_CLIENT,  /* of a study's group, or of a folder: one client */
 	IB_SAME_WORK,    /* and what was asked for: model, workload, number and lengths of requests */
+	IB_SAME_CELL,    /* of a study: group and cell; of a folder: one command, but for the seed */
 	IB_SAME_COMMAND, /* and everything else that is known of the settings, the seed among it */
 };
 
