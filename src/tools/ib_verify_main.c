@@ -10,7 +10,20 @@
 #include "verify/explain.h"
 #include "verify/verify.h"
 
-enum { OPT_TRUST = 1, OPT_FINGERPRINT, OPT_UNSIGNED_OK, OPT_STRICT, OPT_EXPECT_HEAD, OPT_SHOW, OPT_JSON, OPT_QUIET, OPT_RULES, OPT_EXPLAIN, OPT_LIST_CLIENTS, OPT_REQUESTS };
+enum {
+	OPT_TRUST = 1,
+	OPT_FINGERPRINT,
+	OPT_UNSIGNED_OK,
+	OPT_STRICT,
+	OPT_EXPECT_HEAD,
+	OPT_SHOW,
+	OPT_JSON,
+	OPT_QUIET,
+	OPT_RULES,
+	OPT_EXPLAIN,
+	OPT_LIST_CLIENTS,
+	OPT_REQUESTS
+};
 
 static const struct ib_opt options[] = {
 	{.id = OPT_TRUST, .letter = 't', .name = "trust", .metavar = "FILE", .help = "trust the public keys in FILE ('-': stdin)"},

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/auto.h"
 #include "base/str.h"
 #include "verify/series.h"
 
@@ -13,14 +14,18 @@
 
 static bool same(const struct ib_cell *a, const struct ib_cell *b)
 {
-	return ib_streq(a->group, b->group) && ib_streq(a->cell, b->cell) && ib_streq(a->name, b->name) && ib_streq(a->label, b->label);
+	return ib_streq(a->group, b->group) && ib_streq(a->cell, b->cell) && a->res == b->res && ib_streq(a->label, b->label);
 }
 
-static struct ib_cell *cell_of(struct ib_cell *cells, size_t *n, const struct ib_audit_run *run, const char *label)
+static struct ib_cell *cell_of(struct ib_cell *cells, size_t *n, const struct ib_audit_run *run, const struct ib_result *res)
 {
 	const struct ib_entry *start = run->run && run->run->start ? &run->run->start->e : NULL;
-	struct ib_cell key = {.group = start ? start->group : NULL, .cell = start ? start->cell : NULL, .name = start ? NULL : run->name, .label = label};
+	struct ib_cell key = {.group = start ? start->group : NULL, .cell = start ? start->cell : NULL, .label = res ? res->label : NULL};
 
+	if (!start) {
+		key.res = res;
+		key.run = run;
+	}
 	key.asked = key.got = 0;
 	key.hit_share = NAN;
 	for (size_t i = 0; i < *n; i++)
@@ -30,6 +35,14 @@ static struct ib_cell *cell_of(struct ib_cell *cells, size_t *n, const struct ib
 		return NULL;
 	cells[*n] = key;
 	return &cells[(*n)++];
+}
+
+char *ib_loose_name(const struct ib_audit_run *run, const struct ib_result *res)
+{
+	ib_auto_free char *number = res && (res->index || run->results->n > 1) && !res->label ? ib_asprintf(" #%zu", res->index + 1) : ib_strdup("");
+	bool by_file = res && (strcmp(run->name, ".") == 0 || run->results->n > 1);
+
+	return ib_asprintf("%s%s%s%s", by_file ? res->file : run->name, number, res && res->label ? " " : "", res && res->label ? res->label : "");
 }
 
 static double value(struct ib_stat s)
@@ -104,6 +117,13 @@ static double hit_share(const struct ib_context *c)
 	return !c->before.file || !c->after.file || ib_window_trouble(&w) ? NAN : ib_window_hits(&w) / ib_window_queries(&w);
 }
 
+static void count_run(struct ib_cell *c, const struct ib_audit_run *run)
+{
+	c->runs++;
+	if (run->run && run->run->has_record && run->run->record.state != IB_STATE_REFUSED)
+		add_record(c, &run->run->record);
+}
+
 static void add_run(struct ib_cell *cells, size_t *n, const struct ib_audit_run *run)
 {
 	struct ib_cell *c = NULL;
@@ -112,25 +132,20 @@ static void add_run(struct ib_cell *cells, size_t *n, const struct ib_audit_run 
 	for (size_t k = 0; k < run->results->n; k++) {
 		const struct ib_result *res = &run->results->v[k];
 
-		if (res->unknown_version || (res->part == IB_PART_RECORDS && res->columns.n == 0))
+		if (res->unknown_version)
 			continue;
-		c = cell_of(cells, n, run, res->label);
+		c = cell_of(cells, n, run, res);
 		if (!c)
 			return;
 		add_result(c, run, res);
 		c->hit_share = hit_share(run->context);
-		if (!counted || res->label) {
-			c->runs++;
-			if (run->run && run->run->has_record && run->run->record.state != IB_STATE_REFUSED)
-				add_record(c, &run->run->record);
-		}
+		if (!counted || res->label || !run->run)
+			count_run(c, run);
 		counted = true;
 	}
-	if (counted || !run->run || !(c = cell_of(cells, n, run, NULL)))
-		return;
-	c->runs++;
-	if (run->run->has_record && run->run->record.state != IB_STATE_REFUSED)
-		add_record(c, &run->run->record);
+	c = counted || !run->run ? NULL : cell_of(cells, n, run, NULL);
+	if (c)
+		count_run(c, run);
 }
 
 size_t ib_audit_cells(const struct ib_audit_view *v, struct ib_cell **ret)

@@ -8,8 +8,9 @@
 
 struct ib_cell {
 	const char *group, *cell; /* of a study; may be NULL */
-	const char *name;         /* of a folder: the run's directory or file */
+	const struct ib_audit_run *run; /* of a folder */
 	const char *label;        /* part of a sweep within one result, or NULL */
+	const struct ib_result *res; /* of a folder: the result */
 	size_t runs;              /* started, whatever became of them */
 	size_t measured;          /* results */
 	int64_t succeeded, attempted; /* sums over the results that say both; attempted 0: none does */
@@ -25,6 +26,8 @@ struct ib_cell {
 	double hit_share;      /* of a folder's result: by its pages of metrics; NaN: not known */
 };
 
+/* What a folder calls a result: the run's directory, or the file where it stands in the folder itself or beside others, with its number there. Allocated. */
+char *ib_loose_name(const struct ib_audit_run *run, const struct ib_result *res);
 /* In the order of their first run; *ret is allocated, free() it. */
 size_t ib_audit_cells(const struct ib_audit_view *v, struct ib_cell **ret);
 

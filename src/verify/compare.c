@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/str.h"
+#include "verify/cells.h"
 #include "verify/compare_reasons.h"
 
 #define POOLS_MAX 8
@@ -68,8 +69,10 @@ static void measure(struct ib_compared *c)
 static char *name_of(const struct ib_member *m)
 {
 	const struct ib_entry *start = m->run->run && m->run->run->start ? &m->run->run->start->e : NULL;
-	const char *cell = start ? (start->cell ? start->cell : m->run->name) : m->run->name;
+	const char *cell = start && start->cell ? start->cell : m->run->name;
 
+	if (!start)
+		return ib_loose_name(m->run, m->res);
 	return m->res->label ? ib_asprintf("%s %s", cell, m->res->label) : ib_strdup(cell);
 }
 

@@ -1,83 +1,110 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The verdict screen: what holds, in plain words, the verdict first. Numbers are printed only from bytes that are intact. */
+/* The verdict screen: what holds, in plain words, the verdict first. Numbers are printed only from bytes that are intact, or that nobody vouches for. */
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/auto.h"
 #include "base/exit.h"
 #include "base/str.h"
-#include "verify/cells.h"
+#include "verify/gates.h"
+#include "verify/screen.h"
 #include "verify/text.h"
-#include "verify/verify.h"
 
-#define ROWS 6  /* cells shown */
 #define LINES 3 /* warnings shown */
 #define FAULTS 12
+#define ROWS_LEFT 4 /* lines for a heading and some rows */
+#define SCREEN_MAX (1u << 20)
 
-struct screen {
-	const struct ib_verdict *v;
-	const struct ib_verify_opts *opts;
-	bool color;
-	struct ib_buf *b;
-};
-
-static size_t count(const struct ib_verdict *v, enum ib_level_of level, enum ib_status status)
+size_t ib_screen_count(const struct ib_verdict *v, enum ib_level_of level, enum ib_status status)
 {
 	return ib_findings_count(&v->findings, level, status);
 }
 
-static bool holds(const struct ib_verdict *v)
+bool ib_screen_holds(const struct ib_verdict *v)
 {
 	return v->intact == IB_HOLDS_YES && v->consistent == IB_HOLDS_YES;
 }
 
 /* --- the first line --- */
 
-static void words(const struct screen *s, char ret[96])
+/* Does a number of any result come out of its records? */
+static bool rederives(const struct ib_verdict *v)
+{
+	for (size_t i = 0; i < v->audit.n_runs; i++)
+		for (size_t k = 0; k < v->audit.runs[i].results->n; k++) {
+			const struct ib_result *res = &v->audit.runs[i].results->v[k];
+
+			for (size_t c = 0; c < res->n_claims; c++)
+				if (res->claims[c].status == IB_CLAIM_EXACT || res->claims[c].status == IB_CLAIM_WITHIN)
+					return true;
+		}
+	return false;
+}
+
+/* Of anybody's files: no digest, no ledger, so what they measured stays open whatever the numbers do. */
+static void loose_words(const struct screen *s, size_t warnings, char ret[120])
+{
+	char with[40] = "";
+
+	if (warnings)
+		snprintf(with, sizeof(with), ", WITH %zu WARNING%s", warnings, warnings == 1 ? "" : "S");
+	snprintf(ret, 120, "%s%s; WHAT THEY MEASURED CANNOT BE ESTABLISHED", rederives(s->v) ? "NUMBERS RE-DERIVE" : "NO NUMBER RE-DERIVES", with);
+}
+
+static void words(const struct screen *s, char ret[120])
 {
 	const struct ib_verdict *v = s->v;
-	size_t warnings = count(v, IB_FINDING_W, IB_FAIL);
+	size_t warnings = ib_screen_count(v, IB_FINDING_W, IB_FAIL);
 
 	if (v->exit == IB_EXIT_REFUSED)
-		snprintf(ret, 96, "REFUSED");
+		snprintf(ret, 120, "REFUSED");
 	else if (v->exit == IB_EXIT_FAILS && v->intact == IB_HOLDS_NO)
-		snprintf(ret, 96, "ALTERED");
+		snprintf(ret, 120, "ALTERED");
 	else if (v->exit == IB_EXIT_FAILS)
-		snprintf(ret, 96, "DOES NOT HOLD%s", holds(v) && s->opts->strict ? " (--strict: warnings count)" : "");
+		snprintf(ret, 120, "DOES NOT HOLD%s", ib_screen_holds(v) && s->opts->strict ? " (--strict: warnings count)" : "");
 	else if (v->exit == IB_EXIT_UNDECIDED)
-		snprintf(ret, 96, "%s", holds(v) ? "SIGNER NOT ESTABLISHED, ALL ELSE HOLDS" : "NOT DECIDED");
+		snprintf(ret, 120, "%s", ib_screen_holds(v) ? "SIGNER NOT ESTABLISHED, ALL ELSE HOLDS" : "NOT DECIDED");
+	else if (s->loose)
+		loose_words(s, warnings, ret);
 	else if (v->study.n_registrations && !v->study.n_ledger_runs)
-		snprintf(ret, 96, "DESIGN ONLY");
+		snprintf(ret, 120, "DESIGN ONLY");
 	else if (warnings)
-		snprintf(ret, 96, "HOLDS, WITH %zu WARNING%s", warnings, warnings == 1 ? "" : "S");
+		snprintf(ret, 120, "HOLDS, WITH %zu WARNING%s", warnings, warnings == 1 ? "" : "S");
 	else
-		snprintf(ret, 96, "HOLDS");
+		snprintf(ret, 120, "HOLDS");
 }
 
 static void headline(const struct screen *s)
 {
 	const char *color = s->v->exit == IB_EXIT_OK ? "\033[32;1m" : s->v->exit == IB_EXIT_UNDECIDED ? "\033[33;1m" : "\033[31;1m";
 	const char *question = json_string_value(json_object_get(s->v->study.contract, "question"));
-	char text[96];
+	char text[120];
 
 	words(s, text);
-	ib_buf_addf(s->b, "%s%s%s: %s ", s->color ? color : "", text, s->color ? "\033[0m" : "", ib_kind_name(s->v->kind));
+	ib_buf_addf(s->b, "%s%s%s:%s%s ", s->color ? color : "", text, s->color ? "\033[0m" : "",
+		    strlen(text) + strlen(s->v->path) > 88 && s->loose ? "\n              " : " ", ib_kind_name(s->v->kind));
 	ib_text_safe(s->b, s->v->path, 200);
 	ib_buf_addc(s->b, '\n');
 	if (question && s->v->intact == IB_HOLDS_YES) {
 		ib_buf_adds(s->b, "question      ");
-		ib_text_safe(s->b, question, 100);
+		ib_text_safe(s->b, question, 82);
 		ib_buf_addc(s->b, '\n');
 	}
 }
 
 /* --- the verdicts --- */
 
+static const char *shown(enum ib_holds h)
+{
+	static const char *const words_of[] = {[IB_HOLDS_NOT_CHECKABLE] = "-", [IB_HOLDS_YES] = "yes", [IB_HOLDS_NO] = "no"};
+
+	return words_of[h];
+}
+
 static void verdict(const struct screen *s, const char *name, enum ib_holds h)
 {
-	static const char *const shown[] = {[IB_HOLDS_NOT_CHECKABLE] = "-", [IB_HOLDS_YES] = "yes", [IB_HOLDS_NO] = "no"};
-
-	ib_buf_addf(s->b, "%-13s %-5s", name, shown[h]);
+	ib_buf_addf(s->b, "%-13s %-5s", name, shown(h));
 }
 
 static void intact(const struct screen *s)
@@ -92,7 +119,7 @@ static void intact(const struct screen *s)
 	} else if (v->intact == IB_HOLDS_NO) {
 		ib_buf_adds(s->b, "see below");
 	} else {
-		ib_buf_adds(s->b, "could not be established");
+		ib_buf_adds(s->b, s->loose ? "nobody wrote down what the bytes are: no ledger, no manifest, no signature" : "could not be established");
 	}
 	ib_buf_addc(s->b, '\n');
 }
@@ -132,7 +159,7 @@ static void trusted(const struct screen *s)
 		ib_buf_adds(s->b, "signed with another key than those that you gave");
 	else if (v->trusted == IB_HOLDS_NOT_CHECKABLE)
 		ib_buf_adds(s->b, v->n_signers ? "no key was given to compare with" : "nothing to trust without a signature");
-	ib_buf_adds(s->b, "\n");
+	ib_buf_addc(s->b, '\n');
 	verdict(s, "time-stamped", v->time_stamped);
 	ib_buf_adds(s->b, v->time_stamped == IB_HOLDS_NO ? "its times are the author's word\n" : "\n");
 }
@@ -159,9 +186,9 @@ static void consistent(const struct screen *s)
 	size_t pass = 0, fail = 0, open = 0;
 
 	for (int l = IB_FINDING_E; l <= IB_FINDING_I; l++) {
-		pass += count(s->v, (enum ib_level_of)l, IB_PASS);
-		fail += count(s->v, (enum ib_level_of)l, IB_FAIL);
-		open += count(s->v, (enum ib_level_of)l, IB_NOT_CHECKABLE);
+		pass += ib_screen_count(s->v, (enum ib_level_of)l, IB_PASS);
+		fail += ib_screen_count(s->v, (enum ib_level_of)l, IB_FAIL);
+		open += ib_screen_count(s->v, (enum ib_level_of)l, IB_NOT_CHECKABLE);
 	}
 	verdict(s, "consistent", s->v->consistent);
 	ib_buf_addf(s->b, "%zu pass, %zu fail, %zu not checkable\n", pass, fail, open);
@@ -173,133 +200,21 @@ static void rules(const struct screen *s)
 		return;
 	ib_buf_adds(s->b, "rules         ");
 	ib_text_safe(s->b, s->v->rules->file, 100);
-	ib_buf_addf(s->b, " changes %zu level%s\n", s->v->rules_change, s->v->rules_change == 1 ? "" : "s");
+	ib_buf_addf(s->b, " change%s %zu level%s\n", s->v->rules_change == 1 ? "s" : "", s->v->rules_change, s->v->rules_change == 1 ? "" : "s");
 }
 
-/* --- one row per cell --- */
-
-static void range(const struct screen *s, struct ib_range r, double scale, int width)
+static void gates(const struct screen *s)
 {
-	char text[40], last[20];
+	struct ib_gate all[IB_GATES];
 
-	snprintf(text, sizeof(text), "%.1f", r.min * scale);
-	snprintf(last, sizeof(last), "%.1f", r.max * scale);
-	if (!r.n)
-		snprintf(text, sizeof(text), "-");
-	else if (strcmp(text, last) != 0)
-		snprintf(text, sizeof(text), "%.1f..%s", r.min * scale, last);
-	ib_buf_addf(s->b, " %*s", width, text);
-}
-
-static void cell(const struct screen *s, const struct ib_cell *c)
-{
-	struct ib_buf name = IB_BUF(200);
-	char ok[48] = "-";
-
-	ib_text_safe(&name, c->group ? c->group : "(no group)", 32);
-	ib_buf_addc(&name, ' ');
-	ib_text_safe(&name, c->cell ? c->cell : "", 32);
-	if (c->attempted)
-		snprintf(ok, sizeof(ok), "%" PRId64 "/%" PRId64, c->succeeded, c->attempted);
-	ib_buf_addf(s->b, "%-26s %4zu %11s", ib_buf_str(&name), c->runs, ok);
-	range(s, c->p50_s, 1000, 14);
-	range(s, c->p95_s, 1000, 14);
-	range(s, c->rate_hz, 1, 13);
-	ib_buf_adds(s->b, "  ");
-	ib_text_safe(s->b, c->mixed ? "mixed" : c->condition ? c->condition : "unspecified", 20);
-	if (c->contradicted)
-		ib_buf_addf(s->b, " CONTRADICTED in %zu", c->contradicted);
-	else if (c->unconfirmed)
-		ib_buf_adds(s->b, " unconfirmed");
-	else if (c->confirmed)
-		ib_buf_adds(s->b, " confirmed");
+	ib_gates(s->v, &s->compared, all);
+	ib_buf_adds(s->b, "gates         ");
+	for (size_t i = 0; i < IB_GATES; i++) {
+		ib_buf_addf(s->b, "%s%s %s", i ? ", " : "", all[i].name, shown(all[i].holds));
+		if (all[i].why && all[i].holds == IB_HOLDS_NO)
+			ib_buf_addf(s->b, " (%s)", all[i].why);
+	}
 	ib_buf_addc(s->b, '\n');
-	ib_buf_clear(&name);
-}
-
-static void cells(const struct screen *s)
-{
-	struct ib_cell *v;
-	size_t n = ib_study_cells(&s->v->study, &v), synthetic = 0;
-
-	for (size_t i = 0; i < s->v->study.n_ledger_runs; i++) {
-		const struct ib_study_run *r = &s->v->study.runs[i];
-
-		synthetic += r->has_record && r->record.synthetic == 1;
-		for (size_t k = 0; k < r->results.n; k++)
-			synthetic += r->results.v[k].synthetic != NULL;
-	}
-	if (n)
-		ib_buf_addf(s->b, "%-26s %4s %11s %14s %14s %13s  %s\n", synthetic ? "cell (SYNTHETIC data)" : "cell", "runs", "ok/asked", "TTFT p50 ms", "p95 ms", "req/s",
-			    "cache");
-	for (size_t i = 0; i < n && i < ROWS; i++)
-		cell(s, &v[i]);
-	if (n > ROWS)
-		ib_buf_addf(s->b, "... and %zu more cells: ib-report shows all\n", n - ROWS);
-	free(v);
-}
-
-/* --- findings --- */
-
-static void finding(const struct screen *s, const char *label, const struct ib_finding *one)
-{
-	ib_buf_addf(s->b, "%-13s ", label);
-	ib_text_safe(s->b, one->id, 20);
-	if (one->code && strcmp(one->id, ib_code_name(one->code)) != 0)
-		ib_buf_addf(s->b, " %s", ib_code_name(one->code));
-	ib_buf_addc(s->b, ' ');
-	if (one->file) {
-		ib_text_safe(s->b, one->file, 300);
-		ib_buf_adds(s->b, ": ");
-	}
-	ib_text_safe(s->b, one->message, 240);
-	ib_buf_addc(s->b, '\n');
-}
-
-/* That no key was given is said by the last line, with the command that ends it. */
-static bool said_at_the_end(const struct screen *s, const struct ib_finding *one)
-{
-	return one->code == IB_E_TRUST && holds(s->v) && !s->opts->n_trust && !s->opts->n_fingerprints;
-}
-
-static void findings(const struct screen *s, const char *label, enum ib_level_of level, enum ib_status status, size_t max)
-{
-	size_t shown = 0, left = 0;
-
-	for (size_t i = 0; i < s->v->findings.n; i++) {
-		const struct ib_finding *one = &s->v->findings.v[i];
-
-		if (one->level != level || one->status != status || said_at_the_end(s, one))
-			continue;
-		if (shown == max) {
-			left++;
-			continue;
-		}
-		finding(s, shown ? "" : label, one);
-		shown++;
-	}
-	if (left)
-		ib_buf_addf(s->b, "%13s ... and %zu more: --json lists all\n", "", left);
-}
-
-/* What nobody could check, in one line: the ids, and the head that would anchor an unsealed study. */
-static void not_checkable(const struct screen *s)
-{
-	size_t n = 0;
-
-	for (size_t i = 0; i < s->v->findings.n; i++) {
-		const struct ib_finding *one = &s->v->findings.v[i];
-
-		if (one->level != IB_FINDING_I || one->status != IB_NOT_CHECKABLE || (i && n && strcmp(one->id, s->v->findings.v[i - 1].id) == 0))
-			continue;
-		if (++n > 8)
-			continue;
-		ib_buf_addf(s->b, "%s%s", n == 1 ? "not checkable " : " ", one->id);
-		if (strcmp(one->id, "S14") == 0)
-			ib_buf_adds(s->b, " (ledger's end: not anchored)");
-	}
-	if (n)
-		ib_buf_adds(s->b, n > 8 ? " ...; --json says why\n" : "; --json says why\n");
 }
 
 static void withheld(const struct screen *s)
@@ -310,91 +225,84 @@ static void withheld(const struct screen *s)
 		ib_buf_addf(s->b, "withheld      %zu file%s, declared with digest, size and reason in withheld.json\n", n, n == 1 ? "" : "s");
 }
 
-/* A path within a command that is shown to be copied: whoever named the file must not choose what the shell does. */
-static void shell_path(const struct screen *s, const char *path)
+static void does_not_prove(const struct screen *s)
 {
-	static const char plain[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789._-/+,@%:=";
-	bool safe = *path && *path != '-';
-
-	for (const char *c = path; *c; c++)
-		safe = safe && *c >= 0x20 && *c < 0x7f && *c != '\'';
-	if (!safe)
-		ib_buf_adds(s->b, "PATH");
-	else if (strspn(path, plain) == strlen(path))
-		ib_buf_adds(s->b, path);
-	else
-		ib_buf_addf(s->b, "'%s'", path);
+	if (s->v->kind == IB_KIND_STUDY && !s->v->study.seal)
+		ib_buf_addf(s->b, "ledger head   %s (%" PRIu64 " entries)\n", s->v->study.chain.head, s->v->study.chain.length);
+	ib_buf_adds(s->b, "Does not prove: that the machine was as described, or that nothing was left out before the seal\n");
 }
 
-/* The options that made this verdict: without them ib-report would come to another. */
-static void trust_options(const struct screen *s)
+/* Above the rows. */
+static void top(const struct screen *s, bool study)
 {
-	for (size_t i = 0; i < s->opts->n_trust; i++) {
-		ib_buf_adds(s->b, "--trust ");
-		shell_path(s, s->opts->trust[i]);
-		ib_buf_addc(s->b, ' ');
+	headline(s);
+	if (s->loose || s->v->kind != IB_KIND_FILE) {
+		intact(s);
+		if (!s->loose) {
+			signed_by(s);
+			trusted(s);
+		}
+		if (study && s->v->intact == IB_HOLDS_YES)
+			complete(s);
+		consistent(s);
 	}
-	for (size_t i = 0; i < s->opts->n_fingerprints; i++) {
-		ib_buf_adds(s->b, "--fingerprint ");
-		shell_path(s, s->opts->fingerprints[i]);
-		ib_buf_addc(s->b, ' ');
-	}
-	if (s->opts->unsigned_ok)
-		ib_buf_adds(s->b, "--unsigned-ok ");
+	rules(s);
+	if (s->numbers && s->v->audit.n_runs)
+		gates(s);
+	ib_screen_findings(s, "FAILS", IB_FINDING_E, IB_FAIL, FAULTS);
+	ib_screen_findings(s, "undecided", IB_FINDING_E, IB_NOT_CHECKABLE, LINES);
 }
 
-static void next_step(const struct screen *s)
+/* Below the rows. */
+static void bottom(const struct screen *s, size_t warnings)
 {
-	const struct ib_verdict *v = s->v;
-	bool given = s->opts->n_trust || s->opts->n_fingerprints; /* then another signer is no step to finish, but what was to be found */
-	bool key_asked = v->kind == IB_KIND_PACKET && v->n_signers && v->trusted != IB_HOLDS_YES && holds(v) && !given;
-
-	if (key_asked) {
-		ib_buf_addf(s->b, "to finish     compare %s with what the signer gives you elsewhere (a page, a call), then:\n", v->signers[0].fingerprint);
-		ib_buf_adds(s->b, "              ib-verify --fingerprint ");
-		ib_buf_addf(s->b, "%s ", v->signers[0].fingerprint);
-		shell_path(s, v->path);
-		ib_buf_addc(s->b, '\n');
-	} else if (v->exit == IB_EXIT_UNDECIDED && v->kind == IB_KIND_PACKET && !v->n_signers && holds(v)) {
-		ib_buf_adds(s->b, "to finish     ask the author for a signed packet, or take it unsigned: ib-verify --unsigned-ok ");
-		shell_path(s, v->path);
-		ib_buf_addc(s->b, '\n');
-	} else if (v->exit == IB_EXIT_OK && v->kind != IB_KIND_RUN) {
-		ib_buf_adds(s->b, v->kind == IB_KIND_STUDY ? "next          ib-report -C " : "next          ib-report ");
-		if (v->kind == IB_KIND_PACKET)
-			trust_options(s);
-		shell_path(s, v->path);
-		ib_buf_addc(s->b, '\n');
+	if (s->numbers) {
+		ib_screen_compared(s);
+		ib_screen_coverage(s);
 	}
+	if (s->v->intact != IB_HOLDS_NO)
+		ib_screen_warnings(s, warnings);
+	if (s->numbers)
+		ib_screen_not_checkable(s);
+	if (ib_screen_holds(s->v)) {
+		withheld(s);
+		does_not_prove(s);
+	}
+	ib_screen_next(s);
+}
+
+static size_t lines(const struct ib_buf *b)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < b->len; i++)
+		n += b->data[i] == '\n';
+	return n;
 }
 
 void ib_verdict_screen(const struct ib_verdict *v, const struct ib_verify_opts *opts, bool color, struct ib_buf *b)
 {
-	const struct screen s = {.v = v, .opts = opts, .color = color, .b = b};
+	ib_auto_buf struct ib_buf below = IB_BUF(SCREEN_MAX);
 	bool study = v->kind == IB_KIND_PACKET || v->kind == IB_KIND_STUDY;
+	struct screen s = {.v = v, .opts = opts, .color = color, .loose = v->kind == IB_KIND_FOLDER || (v->kind == IB_KIND_FILE && v->audit.n_runs), .b = b};
 
-	headline(&s);
-	if (v->kind != IB_KIND_FILE) {
-		intact(&s);
-		signed_by(&s);
-		trusted(&s);
-		if (study && v->intact == IB_HOLDS_YES)
-			complete(&s);
-		consistent(&s);
+	s.numbers = ib_screen_holds(v) || (s.loose && v->exit != IB_EXIT_REFUSED);
+	if (s.numbers) {
+		ib_compare(&v->audit, &s.compared);
+		ib_coverage(&v->audit, &s.coverage);
 	}
-	rules(&s);
-	findings(&s, "FAILS", IB_FINDING_E, IB_FAIL, FAULTS);
-	findings(&s, "undecided", IB_FINDING_E, IB_NOT_CHECKABLE, LINES);
-	if (holds(v) && study)
-		cells(&s);
-	if (v->intact != IB_HOLDS_NO)
-		findings(&s, "warning", IB_FINDING_W, IB_FAIL, LINES);
-	if (holds(v)) {
-		not_checkable(&s);
-		withheld(&s);
-		if (v->kind == IB_KIND_STUDY && !v->study.seal)
-			ib_buf_addf(b, "ledger head   %s (%" PRIu64 " entries)\n", v->study.chain.head, v->study.chain.length);
-		ib_buf_adds(b, "Does not prove: that the machine was as described, that its author changed nothing before the seal, or that no study was left out.\n");
+	top(&s, study);
+	s.b = &below;
+	for (size_t warnings = LINES; warnings; warnings--) { /* fewer where the screen would become longer than agreed */
+		ib_buf_reset(&below);
+		bottom(&s, warnings);
+		if (lines(b) + lines(&below) + ROWS_LEFT <= IB_SCREEN_LINES)
+			break;
 	}
-	next_step(&s);
+	s.b = b;
+	if (s.numbers)
+		ib_screen_cells(&s, lines(b) + lines(&below));
+	ib_buf_add(b, ib_buf_str(&below), below.len);
+	ib_comparisons_clear(&s.compared);
+	ib_coverage_clear(&s.coverage);
 }

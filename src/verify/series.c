@@ -33,28 +33,45 @@ static void add_asked(struct ib_buf *b, const struct ib_columns *c)
 	ib_buf_addf(b, "|%" PRId64 "|%" PRId64, in, out);
 }
 
+static void add_work(struct ib_buf *b, const struct ib_audit_run *run, const struct ib_result *res)
+{
+	for (size_t i = 0; i < sizeof(work) / sizeof(work[0]); i++)
+		add_setting(b, run, res, work[i]);
+	ib_buf_addf(b, "|%s|%" PRId64, res->label ? res->label : "", res->requests.asked);
+	add_asked(b, &res->columns);
+}
+
+static void add_command(struct ib_buf *b, const struct ib_audit_run *run, const struct ib_result *res, bool seed)
+{
+	for (int k = 0; k < IB_SETTINGS; k++)
+		if (k != IB_SET_SEED || seed)
+			add_setting(b, run, res, (enum ib_setting_key)k);
+	ib_buf_addf(b, "|%" PRId64 "|%g", res->concurrency_asked, res->rate_asked);
+}
+
+static const char *or_empty(const char *s)
+{
+	return s ? s : "";
+}
+
 static char *key_of(const struct ib_audit_run *run, const struct ib_result *res, enum ib_sameness by)
 {
 	const struct ib_entry *start = run->run && run->run->start ? &run->run->start->e : NULL;
+	const char *cell = start ? or_empty(start->cell) : "";
 	struct ib_buf b = IB_BUF(KEY_MAX);
 
-	ib_buf_addf(&b, "%s|", start && start->group ? start->group : "");
+	ib_buf_addf(&b, "%s|", start ? or_empty(start->group) : "");
 	if (by == IB_SAME_CELL && start) {
-		ib_buf_addf(&b, "%s|%s", start->cell ? start->cell : "", res->label ? res->label : "");
+		ib_buf_addf(&b, "%s|%s", cell, or_empty(res->label));
 		return ib_buf_steal(&b);
 	}
 	ib_buf_adds(&b, res->client->name);
-	if (by != IB_SAME_CLIENT) {
-		for (size_t i = 0; i < sizeof(work) / sizeof(work[0]); i++)
-			add_setting(&b, run, res, work[i]);
-		ib_buf_addf(&b, "|%s|%" PRId64, res->label ? res->label : "", res->requests.asked);
-		add_asked(&b, &res->columns);
+	if (by != IB_SAME_CLIENT)
+		add_work(&b, run, res);
+	if (by >= IB_SAME_CELL) {
+		ib_buf_addf(&b, "|%s", cell);
+		add_command(&b, run, res, by == IB_SAME_COMMAND);
 	}
-	for (int k = 0; by >= IB_SAME_CELL && k < IB_SETTINGS; k++)
-		if (k != IB_SET_SEED || by == IB_SAME_COMMAND)
-			add_setting(&b, run, res, (enum ib_setting_key)k);
-	if (by >= IB_SAME_CELL)
-		ib_buf_addf(&b, "|%s|%" PRId64 "|%g", start && start->cell ? start->cell : "", res->concurrency_asked, res->rate_asked);
 	return ib_buf_steal(&b);
 }
 

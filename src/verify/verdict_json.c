@@ -2,6 +2,11 @@
 /* The findings document. */
 #include <string.h>
 
+#include "base/auto.h"
+#include "base/exit.h"
+#include "verify/ask.h"
+#include "verify/coverage.h"
+#include "verify/gates.h"
 #include "verify/verify.h"
 
 static json_t *subject(const struct ib_verdict *v)
@@ -74,6 +79,38 @@ static json_t *study(const struct ib_verdict *v)
 	return o;
 }
 
+static json_t *asked(const struct ib_verdict *v)
+{
+	const char *wanted[64];
+	size_t n = ib_ask(&v->findings, wanted, IB_LEN(wanted));
+	json_t *a = ib_json_array();
+
+	for (size_t i = 0; i < n; i++)
+		ib_json_add_str(a, wanted[i]);
+	return a;
+}
+
+/* Gates, comparisons and coverage: numbers, so only of bytes that are intact, or that nobody vouches for. */
+static void add_analysis(const struct ib_verdict *v, json_t *o)
+{
+	bool loose = v->kind == IB_KIND_FOLDER || v->kind == IB_KIND_FILE;
+	ib_auto_comparisons struct ib_comparisons compared = {0};
+	ib_auto_coverage struct ib_coverage coverage = {0};
+	struct ib_gate gates[IB_GATES];
+
+	if (v->intact == IB_HOLDS_YES || (loose && v->exit != IB_EXIT_REFUSED)) {
+		ib_compare(&v->audit, &compared);
+		ib_coverage(&v->audit, &coverage);
+	}
+	ib_gates(v, &compared, gates);
+	ib_json_set(o, "gates", ib_gates_json(gates));
+	ib_json_set(o, "cells", ib_compared_json(&compared));
+	ib_json_set(o, "comparisons", ib_pairs_json(&compared));
+	ib_json_set(o, "coverage", v->intact == IB_HOLDS_YES ? ib_coverage_json(&v->audit, &coverage) : NULL);
+	ib_json_set(o, "planned", v->intact == IB_HOLDS_YES ? ib_planned_json(&v->audit, &coverage) : NULL);
+	ib_json_set(o, "ask", asked(v));
+}
+
 json_t *ib_verdict_json(const struct ib_verdict *v)
 {
 	json_t *o = ib_json_object(), *tool = ib_json_object();
@@ -87,6 +124,7 @@ json_t *ib_verdict_json(const struct ib_verdict *v)
 	ib_json_set(o, "signers", signers(v));
 	ib_json_set(o, "study", study(v));
 	ib_json_set(o, "results", results(v));
+	add_analysis(v, o);
 	ib_json_set(o, "rules", ib_rules_json(v->rules));
 	ib_json_set(o, "findings", ib_findings_json(&v->findings));
 	ib_json_set(o, "tally", ib_findings_tally(&v->findings));

@@ -60,6 +60,39 @@ refused "--rules: a key twice" '{"schema":"urn:ibtools:rules:v1","levels":{"A19"
 refused "--rules: no object" '[]' "rules.json"
 status 2 "--rules: no such file" ib-verify --rules nowhere.json s
 
+# --requests
+sets=$IB_SRCDIR/tests/data/clients/sets
+mkdir f && cp -r "$sets/vllm/04_repeat_1" "$sets/vllm/04_repeat_2" "$sets/vllm/04_repeat_3" f
+status 0 "--requests writes the records of the one result" ib-verify --requests one.jsonl f/04_repeat_1
+is "--requests: a header and a line a request" "$(awk 'END { print NR }' one.jsonl)" 31
+status 0 "--requests: what it wrote is a result" ib-verify one.jsonl
+status 2 "--requests never overwrites" ib-verify --requests one.jsonl f/04_repeat_1
+status 0 "--requests as CSV" ib-verify --requests one.csv f/04_repeat_1
+status 2 "--requests of several results asks which" ib-verify --requests two.jsonl f
+like "--requests of several: named" "$(cat .err)" "3 results hold records.*--show"
+status 0 "--requests with --show: by its run" ib-verify --show 04_repeat_2 --requests two.jsonl f
+like "--requests: of that run" "$(head -n 1 two.jsonl)" '04_repeat_2'
+status 2 "--requests: another form" ib-verify --requests two.txt f/04_repeat_1
+status 2 "--requests: no such run" ib-verify --show nope --requests three.jsonl f
+is "--requests: nothing is left" "$(ls three.jsonl 2> /dev/null)" ""
+
+# the screen of a folder
+status 0 "a folder of repeats" ib-verify f
+like "its first line" "$(head -n 1 .out)" "^NUMBERS RE-DERIVE, WITH [0-9]+ WARNINGS?; WHAT THEY MEASURED CANNOT BE ESTABLISHED"
+like "its gates" "$(cat .out)" "^gates +contract -, baseline yes, comparison no \(not comparable\), trade-off yes, evidence -"
+like "one row a result" "$(cat .out)" "^04_repeat_2 +1 +30/30 +89.3 \[73.8..95.2\] +111 +2.38 +1920/1920  hits 14.3 %"
+like "repeats in other cache states are apart" "$(cat .out)" "^apart .*2 of 3 repeats not taken together with the first, NC_CACHE"
+like "what to ask for" "$(cat .out)" "^ask for .*versions of client and server"
+is "at most 25 lines" "$(awk 'END { print NR <= 25 }' .out)" 1
+is "at most 100 columns" "$(awk 'length($0) > 100' .out)" ""
+status 0 "an unused cap" ib-verify "$sets/vllm/05_cap_unused"
+like "an unused cap: said" "$(cat .out)" "cap 4 unused, peak 2"
+mkdir n && "$make" n 6
+ib-verify n > .out
+is "a study: at most 25 lines" "$(awk 'END { print NR <= 25 }' .out)" 1
+is "a study: at most 100 columns" "$(awk 'length($0) > 100' .out)" ""
+like "a study: cells that cannot be told apart" "$(cat .out)" "^compared +cap-4 : cap-1, TTFT p50 not separable"
+
 if python3 -c 'import jsonschema' 2> /dev/null; then
     cat > validate.py << 'PY'
 import json, sys, jsonschema
@@ -68,9 +101,11 @@ jsonschema.Draft202012Validator.check_schema(schema)
 for name in sys.argv[2:]:
     jsonschema.Draft202012Validator(schema).validate(json.load(open(name)))
 PY
+    ib-verify --json f > f.json
+    ib-verify --json "$sets/vllm/09_append" > one.json
     rules '{"schema":"urn:ibtools:rules:v1","levels":{"A19":"I"}}'
     ok "rules fit their schema" python3 validate.py "$IB_SRCDIR/schemas/rules-v1.schema.json" rules.json
-    ok "findings with rules fit their schema" python3 validate.py "$IB_SRCDIR/schemas/findings-v1.schema.json" doc.json
+    ok "findings with rules fit their schema" python3 validate.py "$IB_SRCDIR/schemas/findings-v1.schema.json" doc.json f.json one.json
 else
     skip "rules fit their schema" "python3-jsonschema is not installed"
     skip "findings with rules fit their schema" "python3-jsonschema is not installed"
