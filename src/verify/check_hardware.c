@@ -99,6 +99,7 @@ static void run(const struct ib_check *self, const struct ib_audit_view *v, stru
 	size_t before = f->n;
 	struct tally t = {0};
 
+	ib_check_hints(self, v, f);
 	if (!v->study) {
 		ib_check_skip(self, f, NULL, "on which CPU, GPU, driver and kernel it was measured is in no file: a capture (ib-capture) of the server's "
 				"machine would say");

@@ -35,6 +35,7 @@ static void run(const struct ib_check *self, const struct ib_audit_view *v, stru
 {
 	size_t before = f->n;
 
+	ib_check_hints(self, v, f);
 	if (!v->study) {
 		ib_check_skip(self, f, NULL, "the commit of scripts and server is in no file");
 		return;
