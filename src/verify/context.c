@@ -189,6 +189,14 @@ static void take_page(struct ib_context *c, struct ib_counters *page, int which)
 		c->counters_problem = ib_strdup("which page of metrics is the earlier one cannot be told: some counters grow from one to the other, some shrink");
 }
 
+/* A command stands in many texts, a README for one: only a file that is named for it says what was run. */
+static bool is_command_file(const char *file)
+{
+	const char *slash = strrchr(file, '/'), *name = slash ? slash + 1 : file;
+
+	return ib_starts(name, "cmd") || ib_starts(name, "command") || ib_ends(name, ".sh");
+}
+
 void ib_context_take(struct ib_context *c, const char *file, const char *text, size_t n, int which)
 {
 	struct ib_counters page;
@@ -198,9 +206,15 @@ void ib_context_take(struct ib_context *c, const char *file, const char *text, s
 		take_page(c, &page, which);
 		return;
 	}
-	client = ib_settings_from_log(text, n, &c->settings);
-	if (client && !c->log_file)
-		c->log_file = ib_strdup(file);
+	if (is_command_file(file)) {
+		client = ib_settings_from_command(text, n, &c->settings);
+		if (client && !c->command_file)
+			c->command_file = ib_strdup(file);
+	} else {
+		client = ib_settings_from_log(text, n, &c->settings);
+		if (client && !c->log_file)
+			c->log_file = ib_strdup(file);
+	}
 	if (client && !c->client)
 		c->client = client;
 }
