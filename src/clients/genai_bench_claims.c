@@ -99,8 +99,8 @@ static void hint_errors(const struct ib_genai_bench *f, struct ib_result *r)
 		ib_result_hint(r, "A07", "/aggregated_metrics/error_rate", NULL, "0", "error_rate is 0 beside %lld errors of %zu requests", (long long)errors,
 			       r->columns.n);
 	if (errors > 0 && !(number(f, "num_requests") > 0))
-		ib_result_hint(r, "A09", "/aggregated_metrics/num_requests", NULL, "0", "the run's counts are 0 where its records hold %lld errors: it ended before they were set",
-			       (long long)errors);
+		ib_result_hint(r, "A09", "/aggregated_metrics/num_requests", NULL, "0",
+			       "the run's counts are 0 where its records hold %lld errors: it ended before they were set", (long long)errors);
 	if (r->columns.n && coded != errors)
 		ib_result_hint(r, "A07", "/aggregated_metrics/error_codes_frequency", NULL, NULL, "the error codes account for %lld errors, the records hold %lld",
 			       (long long)coded, (long long)errors);

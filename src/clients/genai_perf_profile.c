@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The profile that genai-perf computes from: a time stamp for each request and each response, in ns, with what came. Tokens are not in it: the client counts them
- * with its tokenizer. */
+/* The profile that genai-perf computes from: a time stamp for each request and each response, in ns, with what came. Tokens are not in it: the client counts
+ * them with its tokenizer. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -115,9 +115,7 @@ int64_t ib_head_count(const struct ib_head *h, const char *key)
 
 	for (; i + n < h->n && h->data[i + n] >= '0' && h->data[i + n] <= '9' && n < 19; n++)
 		v = n < 18 ? 10 * v + (h->data[i + n] - '0') : -1;
-	if (n == 0 || i + n == h->n || h->data[i + n] == '.' || h->data[i + n] == 'e' || h->data[i + n] == 'E')
-		return -1;
-	return v;
+	return n == 0 || i + n == h->n || h->data[i + n] == '.' || h->data[i + n] == 'e' || h->data[i + n] == 'E' ? -1 : v;
 }
 
 struct ib_head ib_head_first(const struct ib_head *h, const char *key)

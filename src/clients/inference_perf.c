@@ -204,7 +204,8 @@ static void hint_counts(const struct summary *s, struct ib_result *r)
 			       (long long)failed);
 }
 
-/* Requests that ended without the server's counts are those whose stream was cut by an error that came in it. Where the server never counts, it says nothing. */
+/* Requests that ended without the server's counts are those whose stream was cut by an error that came in it. Where the server never counts, that says
+ * nothing. */
 static void hint_fallbacks(const struct summary *s, struct ib_result *r)
 {
 	int64_t n = ib_statistic_count(inside(s->successes, "client_fallback_requests", NULL), "output"), ok = ib_statistic_count(s->successes, "count");

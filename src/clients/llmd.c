@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The Benchmark Report of llm-d, 0.2 and 0.2.1, as YAML or JSON: what some client measured, put into one form. It holds aggregates only, so nothing of it can be
- * derived. Known from its published schema. */
+/* The Benchmark Report of llm-d, 0.2 and 0.2.1, as YAML or JSON: what some client measured, put into one form. It holds aggregates only, so nothing of it can
+ * be derived. Known from its published schema. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

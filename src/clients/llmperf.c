@@ -96,7 +96,8 @@ static void hint_zeros(struct ib_result *r)
 	for (size_t i = 0; i < r->columns.n; i++)
 		zeros += r->columns.outcome[i] == IB_OUTCOME_SUCCEEDED && isnan(r->columns.ttft_s[i]);
 	if (zeros)
-		ib_result_hint(r, "A09", "/ttft_s", NULL, "0", "%zu succeeded requests have no first-token time, for which the client writes 0 and takes it into its mean", zeros);
+		ib_result_hint(r, "A09", "/ttft_s", NULL, "0",
+			       "%zu succeeded requests have no first-token time, for which the client writes 0 and takes it into its mean", zeros);
 }
 
 static int read_responses(struct ib_stream *s, struct ib_result *r, struct ib_err *err)

@@ -203,14 +203,14 @@ void ib_sglang_claims(const struct ib_sglang_line *l, struct ib_result *r)
 
 /* --- hints --- */
 
-/* Succeeded requests whose chunks are fewer than the tokens that they are counted with. -1: a chunk is not a token here. */
+/* Succeeded requests whose chunks are fewer than the tokens that they are counted with. IB_NOT_IN_FILE: a chunk is not a token here. */
 static int64_t short_streams(const struct ib_columns *c, int64_t *ret_chunks)
 {
 	int64_t n = 0, whole = 0;
 
 	*ret_chunks = 0;
 	if (!c->itl_at || !c->output_tokens)
-		return -1;
+		return IB_NOT_IN_FILE;
 	for (size_t i = 0; i < c->n; i++) {
 		int64_t chunks = (int64_t)(c->itl_at[i + 1] - c->itl_at[i]) + 1;
 
@@ -218,11 +218,11 @@ static int64_t short_streams(const struct ib_columns *c, int64_t *ret_chunks)
 			continue;
 		*ret_chunks += chunks;
 		if (chunks > c->output_tokens[i])
-			return -1;
+			return IB_NOT_IN_FILE;
 		n += chunks < c->output_tokens[i];
 		whole += chunks == c->output_tokens[i];
 	}
-	return whole ? n : -1;
+	return whole ? n : IB_NOT_IN_FILE;
 }
 
 void ib_sglang_hints(const struct ib_sglang_line *l, struct ib_result *r)
