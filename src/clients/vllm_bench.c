@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/auto.h"
+#include "base/clock.h"
+#include "base/str.h"
 #include "clients/clients.h"
 #include "clients/head.h"
 #include "clients/vllm.h"
@@ -179,6 +181,21 @@ static void fill_totals(const json_t *o, struct ib_result *r)
 		r->output_tokens = count_of(o, "total_output_tokens");
 }
 
+/* When the result was written, at the end of the run: the Python client's local time without a zone, the Rust client's in UTC. */
+static void read_date(const json_t *o, struct ib_result *r)
+{
+	const char *text = json_string_value(json_object_get(o, "date"));
+	ib_auto_free char *utc = NULL;
+	int64_t ns;
+
+	if (!text)
+		return;
+	r->zone_unknown = strlen(text) == strlen("20260101-000000") && text[8] == '-';
+	utc = r->zone_unknown ? ib_asprintf("%.4s-%.2s-%.2sT%.2s:%.2s:%.2sZ", text, text + 4, text + 6, text + 9, text + 11, text + 13) : ib_strdup(text);
+	if (ib_time_parse(utc, &ns, NULL) == 0)
+		r->ended_at = (double)(ns / IB_NS);
+}
+
 static void read_setting(const json_t *o, struct ib_result *r)
 {
 	const json_t *rate = json_object_get(o, "request_rate"), *d = json_object_get(o, "duration");
@@ -234,6 +251,7 @@ static int read_object(struct ib_stream *s, const char *name, struct ib_results 
 	file.columns = (struct ib_columns){0};
 	note_missing(o, schema, &r->missing);
 	read_setting(o, r);
+	read_date(o, r);
 	set_outcomes(o, file.errors, r);
 	rebuild_latencies(o, r);
 	fill_totals(o, r);

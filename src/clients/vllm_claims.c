@@ -97,6 +97,17 @@ static struct ib_series *series_of(const struct ib_formula *f, const struct ib_r
 	return &s->series;
 }
 
+/* Which number of the formula it is, for whoever asks what a claim is of; it is derived already. */
+static void describe(struct ib_claim *c, enum kind kind, double p)
+{
+	c->measure = kind == KIND_MEAN ? IB_MEASURE_MEAN : kind == KIND_STD ? IB_MEASURE_STD : IB_MEASURE_PERCENTILE;
+	c->p = p;
+	c->rule = c->measure == IB_MEASURE_PERCENTILE ? IB_RULE_LINEAR : IB_RULE_NONE;
+	c->scale = 1000;
+	c->settled = true;
+	c->headline = kind != KIND_STD;
+}
+
 static void claim_statistic(const char *key, double claimed, struct ib_result *r, struct samples *cache)
 {
 	const struct ib_formula *f;
@@ -112,6 +123,7 @@ static void claim_statistic(const char *key, double claimed, struct ib_result *r
 	st = derive(series_of(f, r, cache), kind, p);
 	st.value *= 1000;
 	ib_result_claim(r, key, f, claimed, st, IB_CLAIM_TOLERANCE, NULL);
+	describe(&r->claims[r->n_claims - 1], kind, p);
 }
 
 /* Where end-to-end times were rebuilt from gaps, a number that does not match proves nothing. */
@@ -171,6 +183,7 @@ static void claim_total(const json_t *o, const struct total *t, struct ib_result
 	if (st.state == IB_STAT_NOT_RECORDED && t->a)
 		st = identity(o, r, t->a, t->b);
 	ib_result_claim(r, t->key, t->formula, number(o, t->key), st, t->tolerance, NULL);
+	r->claims[r->n_claims - 1].headline = t->a != NULL; /* people quote rates */
 }
 
 /* First start to last end of the succeeded requests: no duration can be shorter. */

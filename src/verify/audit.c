@@ -70,6 +70,7 @@ void ib_audit_view_clear(struct ib_audit_view *v)
 		ib_audit_run_clear(&v->runs[i]);
 	free(v->runs);
 	ib_strv_clear(&v->records);
+	ib_strv_clear(&v->unanswered);
 	ib_strv_clear(&v->unread);
 	ib_strv_clear(&v->passed_over);
 	for (size_t i = 0; i < v->n_files; i++) {

@@ -20,15 +20,33 @@ const struct ib_check *const ib_study_checks[] = {
 	NULL,
 };
 
-extern const struct ib_check ib_check_formats, ib_check_requests, ib_check_claims, ib_check_cache, ib_check_workloads, ib_check_same_work, ib_check_model,
+extern const struct ib_check ib_check_complete, ib_check_signature, ib_check_formats, ib_check_runs, ib_check_belongs, ib_check_exits, ib_check_requests,
+	ib_check_success, ib_check_zeros, ib_check_claims, ib_check_samples, ib_check_definitions, ib_check_durations, ib_check_rate, ib_check_cap,
+	ib_check_lengths, ib_check_repeats, ib_check_first_request;
+extern const struct ib_check ib_check_cache, ib_check_workloads, ib_check_same_work, ib_check_model,
 	ib_check_versions, ib_check_build, ib_check_hardware, ib_check_bracketing, ib_check_source, ib_check_clocks, ib_check_portable, ib_check_privacy,
 	ib_check_quality, ib_check_settings, ib_check_continuity, ib_check_excluded, ib_check_overlap;
 
 /* In the order of their numbers. */
 const struct ib_check *const ib_audit_checks[] = {
+	&ib_check_complete,
+	&ib_check_signature,
 	&ib_check_formats,
+	&ib_check_runs,
+	&ib_check_belongs,
+	&ib_check_exits,
 	&ib_check_requests,
+	&ib_check_success,
+	&ib_check_zeros,
 	&ib_check_claims,
+	&ib_check_samples,
+	&ib_check_definitions,
+	&ib_check_durations,
+	&ib_check_rate,
+	&ib_check_cap,
+	&ib_check_lengths,
+	&ib_check_repeats,
+	&ib_check_first_request,
 	&ib_check_cache,
 	&ib_check_workloads,
 	&ib_check_same_work,
@@ -156,19 +174,48 @@ struct ib_finding *ib_check_fail(const struct ib_check *c, struct ib_findings *f
 	return one;
 }
 
-struct ib_finding *ib_check_fail_as(const struct ib_check *c, struct ib_findings *f, enum ib_level_of level, const char *file, const char *fmt, ...)
+static struct ib_finding *add_text(const struct ib_check *c, struct ib_findings *f, enum ib_level_of level, enum ib_status status, const char *file,
+				   const char *fmt, va_list ap)
 {
 	struct ib_finding *one;
 	char *text;
+
+	if (vasprintf(&text, fmt, ap) < 0)
+		abort();
+	one = add(c, f, IB_OK, level, status, file, text);
+	free(text);
+	return one;
+}
+
+struct ib_finding *ib_check_fail_as(const struct ib_check *c, struct ib_findings *f, enum ib_level_of level, const char *file, const char *fmt, ...)
+{
+	struct ib_finding *one;
 	va_list ap;
 
 	va_start(ap, fmt);
-	if (vasprintf(&text, fmt, ap) < 0)
-		abort();
+	one = add_text(c, f, level, IB_FAIL, file, fmt, ap);
 	va_end(ap);
-	one = add(c, f, IB_OK, level, IB_FAIL, file, text);
-	free(text);
 	return one;
+}
+
+struct ib_finding *ib_check_say(const struct ib_check *c, struct ib_findings *f, const char *file, const char *fmt, ...)
+{
+	struct ib_finding *one;
+	va_list ap;
+
+	va_start(ap, fmt);
+	one = add_text(c, f, c->level, IB_PASS, file, fmt, ap);
+	va_end(ap);
+	return one;
+}
+
+void ib_check_open(const struct ib_check *c, struct ib_findings *f, const char *file, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add_text(c, f, IB_FINDING_I, IB_NOT_CHECKABLE, file, fmt, ap);
+	va_end(ap);
 }
 
 void ib_finding_values(struct ib_finding *one, const char *expected, const char *found)

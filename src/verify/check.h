@@ -44,6 +44,11 @@ struct ib_finding *ib_check_fail(const struct ib_check *c, struct ib_findings *f
 /* The same at another level than the check's own, of no class. */
 struct ib_finding *ib_check_fail_as(const struct ib_check *c, struct ib_findings *f, enum ib_level_of level, const char *file, const char *fmt, ...)
 	__attribute__((format(printf, 5, 6)));
+/* A passing finding with a number worth reading; a check that says one needs no other pass. */
+struct ib_finding *ib_check_say(const struct ib_check *c, struct ib_findings *f, const char *file, const char *fmt, ...)
+	__attribute__((format(printf, 4, 5)));
+/* Not checkable for one result, with the reason by format. */
+void ib_check_open(const struct ib_check *c, struct ib_findings *f, const char *file, const char *fmt, ...) __attribute__((format(printf, 4, 5)));
 /* Sets expected and found (copied; each may be NULL). */
 void ib_finding_values(struct ib_finding *one, const char *expected, const char *found);
 /* Not checkable, with the reason; level I: it changes no exit status. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A10: the numbers that a client printed come out of its own raw records. */
 #include <stdio.h>
+#include <string.h>
 
 #include "base/str.h"
 #include "json/json.h"
@@ -25,27 +26,54 @@ static bool of_a_whole_run(const struct ib_claim *claim)
 	return claim->formula == &ib_count_attempted || claim->formula == &ib_count_warmups;
 }
 
+/* What most of the claims that do not derive lack. */
+static const char *commonest(const struct ib_result *res)
+{
+	const char *best = NULL;
+	size_t most = 0;
+
+	for (size_t i = 0; i < res->n_claims; i++) {
+		const char *why = res->claims[i].why;
+		size_t n = 0;
+
+		if (res->claims[i].status != IB_CLAIM_NOT_DERIVABLE || !why || ib_streq(why, best))
+			continue;
+		for (size_t k = i; k < res->n_claims; k++)
+			n += res->claims[k].status == IB_CLAIM_NOT_DERIVABLE && ib_streq(why, res->claims[k].why);
+		if (n > most) {
+			most = n;
+			best = why;
+		}
+	}
+	return best ? best : "the file does not hold what it takes";
+}
+
+static void one_result(const struct ib_check *self, const struct ib_audit_run *run, const struct ib_result *res, struct ib_findings *f)
+{
+	size_t open = 0, headlines = 0;
+
+	for (size_t i = 0; i < res->n_claims; i++) {
+		const struct ib_claim *c = &res->claims[i];
+
+		if (!ib_audit_whole(run) && of_a_whole_run(c))
+			continue;
+		if (c->status == IB_CLAIM_DIFFERS)
+			one_claim(self, res, c, f);
+		open += c->status == IB_CLAIM_NOT_DERIVABLE;
+		headlines += c->status == IB_CLAIM_NOT_DERIVABLE && c->headline;
+	}
+	if (!res->n_claims)
+		ib_check_skip(self, f, res->file, "the file states no number that could be derived");
+	else if (headlines || open == res->n_claims)
+		ib_check_open(self, f, res->file, "%zu of %zu numbers, %zu of them headlines, do not derive: %s", open, res->n_claims, headlines, commonest(res));
+	else if (open)
+		ib_check_say(self, f, res->file, "%zu of %zu numbers derive, all headlines among them; of the others: "
+						 "%s", res->n_claims - open, res->n_claims, commonest(res));
+}
+
 static void run(const struct ib_check *self, const struct ib_audit_view *v, struct ib_findings *f)
 {
-	size_t before = f->n, derived = 0;
-
-	for (size_t i = 0; i < v->n_runs; i++)
-		for (size_t k = 0; k < v->runs[i].results->n; k++) {
-			const struct ib_result *res = &v->runs[i].results->v[k];
-
-			for (size_t c = 0; c < res->n_claims && !res->unknown_version; c++) {
-				if (!ib_audit_whole(&v->runs[i]) && of_a_whole_run(&res->claims[c]))
-					continue;
-				derived += res->claims[c].status != IB_CLAIM_NOT_DERIVABLE;
-				if (res->claims[c].status == IB_CLAIM_DIFFERS)
-					one_claim(self, res, &res->claims[c], f);
-			}
-		}
-	ib_check_hints(self, v, f);
-	ib_check_unread(self, v, f);
-	if (!derived && f->n == before)
-		ib_check_skip(self, f, NULL, "no client's claim could be derived from raw records");
-	ib_check_pass(self, f, before);
+	ib_check_results(self, v, f, false, one_result);
 }
 
 const struct ib_check ib_check_claims = {

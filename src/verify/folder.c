@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/str.h"
+#include "clients/client.h"
 #include "verify/check.h"
 #include "verify/dir.h"
 #include "verify/loose.h"
@@ -82,6 +83,7 @@ static void add_run(struct ib_audit_view *v, struct ib_audit_run *run, const cha
 	if ((v->n_runs & (v->n_runs - 1)) == 0)
 		v->runs = ib_realloc(v->runs, v->n_runs ? v->n_runs * 2 : 1, sizeof(*v->runs));
 	run->name = ib_strdup(name);
+	ib_results_apply(&run->own, &run->own_context.settings);
 	ib_results_derive(&run->own);
 	v->runs[v->n_runs++] = *run;
 	*run = (struct ib_audit_run){0};
@@ -252,6 +254,8 @@ static int walk_dir(struct walk *w, int fd, const char *path, const struct place
 {
 	__attribute__((cleanup(place_clear))) struct place p = {.fd = fd, .path = path, .depth = above ? above->depth + 1 : 0};
 	ib_auto_strv struct ib_strv names = {0}, subs = {0};
+	const struct ib_client *told;
+	size_t before = w->view->n_runs;
 	int r;
 
 	if (p.depth > IB_DIR_DEPTH)
@@ -264,6 +268,7 @@ static int walk_dir(struct walk *w, int fd, const char *path, const struct place
 	if (r < 0)
 		return r;
 	take_entries(w, &p, &names, &subs);
+	told = p.context.client;
 	if (above)
 		ib_context_inherit(&p.context, &above->context);
 	ib_context_inherit(&p.run.own_context, &p.context);
@@ -271,6 +276,8 @@ static int walk_dir(struct walk *w, int fd, const char *path, const struct place
 	ib_strv_sort(&subs);
 	for (size_t i = 0; r == 0 && i < subs.n; i++)
 		r = enter(w, &p, subs.v[i], err);
+	if (told && w->view->n_runs == before)
+		ib_strv_take(&w->view->unanswered, ib_asprintf("%s: %s", *path ? path : ".", told->name));
 	return r;
 }
 
@@ -333,9 +340,9 @@ static void judge(struct ib_verdict *v, const struct ib_verify_opts *opts)
 {
 	ib_trust_does_not_apply(v, opts);
 	list_rest(v);
+	ib_audit_check(&v->audit, &v->findings);
 	if (v->audit.n_runs) {
 		v->consistent = IB_HOLDS_YES;
-		ib_audit_check(&v->audit, &v->findings);
 	} else {
 		ib_findings_add(&v->findings, "E_UNSUPPORTED", IB_FINDING_E, IB_NOT_CHECKABLE,
 				"no result of a known client in it: 'ib-verify --list-clients' names those that can be read")

@@ -267,23 +267,17 @@ static void take_command(struct ib_study_run *run, const char *path, const char 
 {
 	ib_auto_json json_t *doc = NULL;
 	const json_t *argv;
-	const char **words;
-	size_t n;
+	size_t i;
+	json_t *word;
 
-	if (ib_json_load(data, size, path, &doc, NULL) < 0)
+	if (run->argv.n || ib_json_load(data, size, path, &doc, NULL) < 0)
 		return;
 	argv = json_object_get(doc, "argv");
-	n = json_array_size(argv);
-	words = ib_alloc((n + 1) * sizeof(*words));
-	for (size_t i = 0; i < n; i++) {
-		const char *word = json_string_value(json_array_get(argv, i));
-
-		words[i] = word ? word : "";
-	}
-	run->context.client = ib_settings_from_argv(words, n, &run->context.settings);
+	json_array_foreach(argv, i, word)
+		ib_strv_add(&run->argv, json_is_string(word) ? json_string_value(word) : "");
+	run->context.client = ib_settings_from_argv((const char *const *)run->argv.v, run->argv.n, &run->context.settings);
 	if (run->context.client)
 		run->context.command_file = ib_strdup(path);
-	free(words);
 }
 
 static void take_facts(struct ib_study_run *run, const char *path, const char *rest, const char *data, uint64_t size)

@@ -52,6 +52,7 @@ struct ib_study_run {
 	bool adopted;                /* no end entry, state is that of a valid record */
 	struct ib_results results;   /* what its client wrote, re-read; n 0: nothing recognised */
 	size_t unread;               /* files below output/ that were too large to be held and not read as a stream either */
+	struct ib_strv argv;         /* the command of command.json, where it could be read */
 	struct ib_context context;   /* its command line, printed configuration and pages of metrics */
 	struct ib_facts before, after; /* from its before.json, with what the endpoint said of itself, and after.json */
 	struct ib_strv torn_results; /* result files that a client recognised and could not read: "path: why" */

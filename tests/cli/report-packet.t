@@ -6,11 +6,16 @@
 D=$IB_SRCDIR/tests/data/clients
 cd "$T" || exit 99
 go() { ib-run --no-capture -C st -- "$@" > run.out 2>&1; }
-go cp "$D/smollm2/rs-c1-cold-r1.json" '{output_dir}/result.json'
-go cp "$D/vllm/23_stream_cut.json" '{output_dir}/any-name.txt'
+# a result is of the run that it is made in: real ones get the time of now
+cat > now <<'SH'
+sed -E -e "s/\"date\": \"[0-9]{8}-[0-9]{6}\"/\"date\": \"$(date -u +%Y%m%d-%H%M%S)\"/" \
+    -e "s/\"(date|origin_at)\": ?\"[0-9T:.-]+Z\"/\"\1\":\"$(date -u +%Y-%m-%dT%H:%M:%SZ)\"/" "$1" > "$2"
+SH
+go sh now "$D/smollm2/rs-c1-cold-r1.json" '{output_dir}/result.json'
+go sh now "$D/vllm/23_stream_cut.json" '{output_dir}/any-name.txt'
 # shellcheck disable=SC2016
-go sh -c 'cp "$1" "$IB_OUTPUT_DIR"; exit 7' sh "$D/vllm/31_all_fail.json"
-go cp "$D/requests/loopback.jsonl" '{output_dir}/'
+go sh -c 'sh now "$1" "$IB_OUTPUT_DIR/31_all_fail.json"; exit 7' sh "$D/vllm/31_all_fail.json"
+go sh now "$D/requests/loopback.jsonl" '{output_dir}/loopback.jsonl'
 # a client that is killed while it writes
 # shellcheck disable=SC2016
 go sh -c 'head -c 1000 "$1" > "$IB_OUTPUT_DIR/r.json"; kill -9 $$' sh "$D/vllm/01_c1.json"

@@ -18,7 +18,7 @@ is "every run of the ledger has a row" "$(printf '%s\n' "$out" | grep -c '^2026'
 like "a run without an end is listed as abandoned" "$out" '^2026[^ ]* +— +— +— +— +— +— +abandoned'
 like "a contradicted cache label shows" "$out" '24/24/0 .*reset: contradicted'
 like "what is synthetic is labelled" "$out" '^SYNTHETIC: 3 of 4 rows'
-like "the window stands beside the rate" "$out" ' 8\.000 \(3\.000 s\) '
+like "the window stands beside the rate" "$out" ' 45\.45 \(0\.528 s\) '
 status 0 "output goes to a new file" ib-report -f md -o "$T/report.md" "$T/s"
 is "and not to standard output" "$(cat "$T/.out")" ""
 like "the file holds a Markdown table" "$(cat "$T/report.md")" '^\| 2026.* \| 24/24/0 \|'

@@ -28,6 +28,8 @@ cp "$result" "$T/f/a/b/other.data"
 cp "$result" "$T/f/c/no-suffix"
 json "$T/f"
 is "results are told by content, in all directories" "$(field '.results[].file' | tr '\n' ' ')" "a/result.json a/b/other.data c/no-suffix "
+status 1 "a copy is no second measurement" ib-verify "$T/f"
+like "it is named" "$(cat "$T/.out")" "A05 .*the same bytes as"
 before=$(cd "$T/f" && find . -exec stat -c '%n %s %Y %Z' {} + | sort)
 ib-verify "$T/f" > /dev/null
 is "verifying writes nothing" "$(cd "$T/f" && find . -exec stat -c '%n %s %Y %Z' {} + | sort)" "$before"
@@ -89,7 +91,7 @@ status 3 "a folder of other things" ib-verify "$T/empty"
 status 4 "a file of another sort" ib-verify "$IB_SRCDIR/COPYING"
 
 fresh
-cp "$result" "$T/f/c/$(printf 'r\033[31m\nFAILS \377')"
+cp "$data/vllm/02_c4_same_seed_warm.json" "$T/f/c/$(printf 'r\033[31m\nFAILS \377')"
 status 0 "a hostile name" ib-verify "$T/f"
 is "a hostile name reaches no terminal" "$(LC_ALL=C tr -d '\n\040-\176' < "$T/.out" | wc -c)" 0
 json "$T/f"

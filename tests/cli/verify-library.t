@@ -25,7 +25,7 @@ if ! command -v python3 > /dev/null; then
     done_testing
 fi
 mkdir "$T/s"
-"$make" "$T/s" 2
+"$make" "$T/s" 4
 cat > "$T/t.py" << 'PY'
 import ctypes as c, glob, json, sys
 lib = c.CDLL(sys.argv[1])

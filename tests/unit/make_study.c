@@ -19,6 +19,7 @@
 #include "verify/tree.h"
 
 #define START 1764518462000000000LL
+#define SPACING 22000000 /* ns from the start of a request to that of the next */
 #define REQUESTS 24
 
 struct maker {
@@ -132,18 +133,20 @@ static void capture(struct maker *m)
 	put(m->fd, path, text, strlen(text), NULL);
 }
 
-static void requests(struct ib_buf *b, int64_t n)
+/* One request after the other, so that a cap of 1 is used; no two runs have the same bytes. */
+static void requests(struct ib_buf *b, int64_t n, size_t run)
 {
-	ib_buf_adds(b, "{\"schema\":\"urn:ibtools:requests:v1\",\"client\":{\"name\":\"ib-load\",\"version\":\"0.1\"},\"converter\":null,\"origin_at\":null,"
-		       "\"window\":{\"start_ns\":0,\"end_ns\":3000000000},\"complete\":true,\"synthetic\":true,\"endpoint\":null,\"workload\":null,"
-		       "\"args\":{\"num_prompts\":24,\"num_warmups\":0,\"max_concurrency\":1}}\n");
+	ib_buf_addf(b, "{\"schema\":\"urn:ibtools:requests:v1\",\"client\":{\"name\":\"ib-load\",\"version\":\"0.1\"},\"converter\":null,\"origin_at\":null,"
+		       "\"window\":{\"start_ns\":0,\"end_ns\":%" PRId64 "},\"complete\":true,\"synthetic\":true,\"endpoint\":null,\"workload\":null,"
+		       "\"args\":{\"num_prompts\":24,\"num_warmups\":0,\"max_concurrency\":1}}\n",
+		       n * SPACING);
 	for (int64_t i = 0; i < n; i++)
 		ib_buf_addf(b,
-			    "{\"index\":%" PRId64 ",\"warmup\":false,\"start_ns\":%" PRId64 ",\"queue_ns\":0,\"ttft_ns\":%" PRId64 ","
+			    "{\"index\":%" PRId64 ",\"warmup\":false,\"start_ns\":%" PRId64 ",\"queue_ns\":%zu,\"ttft_ns\":%" PRId64 ","
 			    "\"itl_ns\":[800000,800000],\"e2e_ns\":%" PRId64 ","
 			    "\"input_tokens_asked\":64,\"input_tokens\":64,\"output_tokens_asked\":3,\"output_tokens\":3,\"token_source\":\"usage\","
 			    "\"outcome\":\"ok\",\"http_status\":200,\"error_class\":null,\"error\":null,\"finish_reason\":\"length\"}\n",
-			    i, i * 100000000, 18000000 + i * 100000, 18000000 + i * 100000 + 1600000);
+			    i, i * SPACING, run, 18000000 + i * 100000, 18000000 + i * 100000 + 1600000);
 }
 
 static void file_of_run(struct maker *m, struct ib_record *r, const char *id, const char *path, const char *data, size_t n)
@@ -232,7 +235,7 @@ static void one_run(struct maker *m, size_t i)
 	fill(m, &r, id, i);
 	finish.state = r.state;
 	m->now += 5000000;
-	requests(&out, i == 0 && m->spec->cut_off ? 10 : REQUESTS);
+	requests(&out, i == 0 && m->spec->cut_off ? 10 : REQUESTS, i);
 	file_of_run(m, &r, id, "output/requests.jsonl", out.data, r.requests.attempted == IB_NONE || (i == 0 && m->spec->torn_counted) ? out.len - 20 : out.len);
 	if (m->spec->two_results)
 		file_of_run(m, &r, id, "output/second.jsonl", out.data, out.len);
