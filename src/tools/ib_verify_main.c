@@ -41,13 +41,13 @@ static const struct ib_opt options[] = {
 	{0},
 };
 
-static const char *const synopsis[] = {"[OPTION]... PACKET", "[OPTION]... STUDY", "[OPTION]... STUDY/runs/RUN", "--explain NAME | --list-clients", NULL};
+static const char *const synopsis[] = {"[OPTION]... PACKET", "[OPTION]... STUDY", "[OPTION]... STUDY/runs/RUN", "[OPTION]... FOLDER | RESULT", "--explain NAME | --list-clients", NULL};
 static const char *const exits[] = {
 	"0  everything required holds",
 	"1  the evidence does not hold",
 	"2  wrong use",
 	"3  could not decide: no trusted key, something unsupported or unreadable",
-	"4  input refused: not a packet, or a malformed one",
+	"4  input refused: neither a packet nor a result, or malformed",
 	NULL,
 };
 static const struct ib_tool tool = {

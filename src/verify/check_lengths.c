@@ -11,6 +11,7 @@
 #include "verify/check.h"
 
 #define APART 0.05 /* share by which mean and label may differ */
+#define LABEL_LEAST 8 /* smaller numbers in names count something else */
 
 struct lengths {
 	double asked, got;
@@ -35,7 +36,7 @@ static double label(const char *name, const char *const *words)
 			if (!isdigit((unsigned char)*digits))
 				continue;
 			v = strtoul(digits, &end, 10);
-			if (isalnum((unsigned char)*end) || v < 1 || v > 10000000)
+			if (isalnum((unsigned char)*end) || v < LABEL_LEAST || v > 10000000)
 				continue;
 			if (found > 0 && fabs(found - (double)v) > 0)
 				return NAN;
@@ -71,7 +72,7 @@ static void ask(struct lengths *l, double asked, const char *from)
 
 static struct lengths of(const struct ib_audit_run *run, const struct ib_result *res, bool output)
 {
-	static const char *const in_words[] = {"input", "isl", "in", "prompt", NULL}, *const out_words[] = {"output", "osl", "out", NULL};
+	static const char *const in_words[] = {"input", "isl", "in", NULL}, *const out_words[] = {"output", "osl", "out", NULL};
 	const char *const *words = output ? out_words : in_words;
 	int64_t tokens = output ? res->output_tokens : res->input_tokens, n = res->requests.succeeded;
 	struct lengths l = {.asked = NAN, .got = tokens >= 0 && n > 0 ? (double)tokens / (double)n : NAN, .shorter = output ? res->requests.short_output : -1, .n = n};
