@@ -208,7 +208,7 @@ static void add_key(struct ib_buf *b, size_t i)
 
 static void test_stream_finds_duplicates_among_many(void)
 {
-	ib_auto_buf struct ib_buf good = IB_BUF(64u << 20), b = IB_BUF(64u << 20), out = IB_BUF(1u << 20);
+	ib_auto_buf struct ib_buf good = IB_BUF(64u << 20), b = IB_BUF(64u << 20);
 	const size_t n = 100000;
 
 	for (size_t i = 0; i < n; i++)
