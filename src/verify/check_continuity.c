@@ -128,7 +128,7 @@ static void one_gap(const struct ib_check *self, const struct ib_audit_view *v, 
 			       at(end, IB_COUNTER_OUTPUT_TOKENS), at(next, IB_COUNTER_OUTPUT_TOKENS));
 		return;
 	}
-	if (!same_server(end, next) || !(made > 0) || warmed(v, b))
+	if (!same_server(end, next) || !(made > 0 || done > 0) || warmed(v, b))
 		return;
 	if (done > 0)
 		values(ib_check_fail(self, f, IB_OK, b->file, "between '%s' and this run the server finished %.0f requests (%.0f output tokens) that are in "
