@@ -13,7 +13,7 @@
 
 #define LINES 3 /* warnings shown */
 #define FAULTS 12
-#define ROWS_LEFT 4 /* lines for a heading and some rows */
+#define ROWS_LEFT 3 /* rows at least, where there are so many */
 #define SCREEN_MAX (1u << 20)
 
 size_t ib_screen_count(const struct ib_verdict *v, enum ib_level_of level, enum ib_status status)
@@ -284,6 +284,7 @@ void ib_verdict_screen(const struct ib_verdict *v, const struct ib_verify_opts *
 {
 	ib_auto_buf struct ib_buf below = IB_BUF(SCREEN_MAX);
 	bool study = v->kind == IB_KIND_PACKET || v->kind == IB_KIND_STUDY;
+	size_t rows = 1;
 	struct screen s = {.v = v, .opts = opts, .color = color, .loose = v->kind == IB_KIND_FOLDER || (v->kind == IB_KIND_FILE && v->audit.n_runs), .b = b};
 
 	s.numbers = ib_screen_holds(v) || (s.loose && v->exit != IB_EXIT_REFUSED);
@@ -293,10 +294,11 @@ void ib_verdict_screen(const struct ib_verdict *v, const struct ib_verify_opts *
 	}
 	top(&s, study);
 	s.b = &below;
+	rows += s.compared.members.n < ROWS_LEFT ? s.compared.members.n : ROWS_LEFT;
 	for (size_t warnings = LINES; warnings; warnings--) { /* fewer where the screen would become longer than agreed */
 		ib_buf_reset(&below);
 		bottom(&s, warnings);
-		if (lines(b) + lines(&below) + ROWS_LEFT <= IB_SCREEN_LINES)
+		if (lines(b) + lines(&below) + rows <= IB_SCREEN_LINES)
 			break;
 	}
 	s.b = b;

@@ -9,23 +9,28 @@
 
 #define WIDTH 100
 #define INDENT 14
+#define PATH_SHOWN 46 /* bytes of a warning's path: its end */
 
 /* What a check is about, for the line of those that could not look at it. */
 static const struct {
 	const char *topic, *ids;
 } topics[] = {
-	{"the model", "A22"},
-	{"the server", "A23 A32 A33"},
-	{"the machine", "A25 A26"},
-	{"the cache", "A19"},
-	{"the workload", "A20"},
-	{"the source", "A27"},
-	{"the answers' quality", "A31"},
-	{"a second run", "A21 A24"},
-	{"a licence", "A30"},
-	{"what only a study holds", "A01 A02 A04 A06 A34 A35"},
-	{"the seal", "S12 S13"},
-	{"the ledger's end: not anchored", "S14"},
+	{"model", "A22"},
+	{"server", "A23 A32 A33"},
+	{"machine", "A25 A26"},
+	{"cache", "A19"},
+	{"workload", "A20"},
+	{"source", "A27"},
+	{"quality", "A31"},
+	{"numbers", "A03 A07 A08 A09 A10 A11 A12 A13"},
+	{"load", "A14 A15 A16 A18"},
+	{"second run", "A17 A21 A24"},
+	{"clocks", "A05 A28"},
+	{"licence", "A30"},
+	{"of a study", "A04 A06 A34 A35"},
+	{"of a packet", "A01 A02"},
+	{"seal", "S12 S13"},
+	{"ledger's end: not anchored", "S14"},
 };
 
 static void finding(const struct screen *s, const char *label, const struct ib_finding *one)
@@ -43,27 +48,35 @@ static void finding(const struct screen *s, const char *label, const struct ib_f
 	ib_buf_addc(s->b, '\n');
 }
 
-/* The same over lines of WIDTH columns. */
-static void wrapped(const struct screen *s, const char *label, const struct ib_finding *one, size_t more)
+/* The first warning of a check over two lines at most: how many there are stands in front, the path gives way first. */
+static void wrapped(const struct screen *s, const char *label, const struct ib_finding *one, size_t of)
 {
 	ib_auto_buf struct ib_buf text = IB_BUF(16384);
-	struct screen to = *s;
-	size_t at = 0;
+	size_t path = one->file ? strlen(one->file) : 0, at = INDENT;
+	int line = 1;
 
-	to.b = &text;
-	finding(&to, label, one);
-	if (more) {
-		text.data[--text.len] = '\0'; /* the line's end */
-		ib_buf_addf(&text, " (and %zu more)\n", more);
+	ib_text_safe(&text, one->id, 20);
+	if (of > 1)
+		ib_buf_addf(&text, " x %zu", of);
+	ib_buf_adds(&text, path > PATH_SHOWN ? " .." : " ");
+	if (one->file) {
+		ib_text_safe(&text, one->file + (path > PATH_SHOWN ? path - PATH_SHOWN : 0), PATH_SHOWN);
+		ib_buf_adds(&text, ": ");
 	}
-	for (const char *w = ib_buf_str(&text); *w && *w != '\n';) {
-		size_t gap = strspn(w, " "), n = strcspn(w + gap, " \n");
+	ib_text_safe(&text, one->message, 240);
+	ib_buf_addf(s->b, "%-13s ", label);
+	for (const char *w = ib_buf_str(&text); *w;) {
+		size_t gap = strspn(w, " "), n = strcspn(w + gap, " ");
 
-		if (at > INDENT && at + gap + n > WIDTH) {
+		if (at > INDENT && at + gap + n > WIDTH - (line == 2 ? 4 : 0)) {
+			if (line++ == 2) {
+				ib_buf_adds(s->b, " ...");
+				break;
+			}
 			ib_buf_addf(s->b, "\n%*s", INDENT, "");
 			at = INDENT;
+			w += gap;
 			gap = 0;
-			w += strspn(w, " ");
 		}
 		ib_buf_add(s->b, w, gap + n);
 		at += gap + n;
@@ -125,7 +138,7 @@ void ib_screen_warnings(const struct screen *s, size_t max)
 			left++;
 			continue;
 		}
-		wrapped(s, shown++ ? "" : "warning", &f->v[i], more);
+		wrapped(s, shown++ ? "" : "warning", &f->v[i], more + 1);
 	}
 	if (left)
 		ib_buf_addf(s->b, "%13s ... and %zu more checks warn: --json lists all\n", "", left);

@@ -7,7 +7,7 @@
 #include "verify/ask.h"
 #include "verify/screen.h"
 
-#define ASKED 8
+#define ASKED 6
 #define WIDTH 100
 
 /* A path within a command that is shown to be copied: whoever named the file must not choose what the shell does. */

@@ -139,13 +139,15 @@ static size_t synthetic(const struct screen *s)
 void ib_screen_cells(const struct screen *s, size_t others)
 {
 	struct ib_cell *v;
-	size_t n = ib_audit_cells(&s->v->audit, &v), left = others + 2 < IB_SCREEN_LINES ? IB_SCREEN_LINES - others - 2 : 0, shown = 0;
+	size_t n = ib_audit_cells(&s->v->audit, &v), left = others + 1 < IB_SCREEN_LINES ? IB_SCREEN_LINES - others - 1 : 0, shown = 0;
 
 	left = left < ROWS_MIN ? ROWS_MIN : left > ROWS_MAX ? ROWS_MAX : left;
 	if (n)
 		ib_buf_addf(s->b, "%-18s %3s %9s %18s %8s %8s %11s  %s\n", synthetic(s) ? "SYNTHETIC data" : s->loose ? "result" : "cell", s->loose ? ""
 				: "run", "ok/sent",
 			    "TTFT p50 ms [95%]", "p95", "req/s", "out ask/got", "cache");
+	if (n > left)
+		left--; /* for the line that says so */
 	for (size_t i = 0; i < n && left; i++, left--, shown++) {
 		row(s, &v[i]);
 		if (!cap_unused(&v[i]) || left < 2)

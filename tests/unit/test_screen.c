@@ -115,7 +115,7 @@ static void test_screen_counts_warnings(void)
 	begin(&s, &spec);
 	CU_ASSERT_EQUAL(strncmp(ib_buf_str(&s.b), "HOLDS, WITH 40 WARNINGS: ", 25), 0);
 	CU_ASSERT(has(&s, "CONTRADICTED in 1"));
-	CU_ASSERT(has(&s, "(and 38 more)"));
+	CU_ASSERT(has(&s, "A35 x 39 "));
 	CU_ASSERT(lines(&s) <= 25);
 	look(&s, &strict);
 	CU_ASSERT_EQUAL(strncmp(ib_buf_str(&s.b), "DOES NOT HOLD (--strict", 23), 0);
