@@ -280,6 +280,11 @@ static size_t lines(const struct ib_buf *b)
 	return n;
 }
 
+static size_t smaller(size_t a, size_t b)
+{
+	return a < b ? a : b;
+}
+
 void ib_verdict_screen(const struct ib_verdict *v, const struct ib_verify_opts *opts, bool color, struct ib_buf *b)
 {
 	ib_auto_buf struct ib_buf below = IB_BUF(SCREEN_MAX);
@@ -294,7 +299,7 @@ void ib_verdict_screen(const struct ib_verdict *v, const struct ib_verify_opts *
 	}
 	top(&s, study);
 	s.b = &below;
-	rows += s.compared.members.n < ROWS_LEFT ? s.compared.members.n : ROWS_LEFT;
+	rows += smaller(s.loose ? s.compared.members.n : s.compared.n_cells, ROWS_LEFT);
 	for (size_t warnings = LINES; warnings; warnings--) { /* fewer where the screen would become longer than agreed */
 		ib_buf_reset(&below);
 		bottom(&s, warnings);
