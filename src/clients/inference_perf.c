@@ -274,7 +274,7 @@ static int read_summary(const struct ib_source *in, const char *name, struct ib_
 	ib_auto_stream struct ib_stream *stream = ib_stream_new(in, name, &opts);
 	struct ib_result *r = ib_results_add(ret, &ib_client_inference_perf, name);
 	struct ib_token end;
-	bool more, stage;
+	bool more, stage, older;
 	int e = ib_stream_document(stream, &more, err);
 
 	if (e == 0)
@@ -286,8 +286,9 @@ static int read_summary(const struct ib_source *in, const char *name, struct ib_
 	if (e < 0)
 		return e;
 	stage = json_object_get(s.load, "requested_rate") != NULL;
-	r->unknown_version = !json_object_get(s.successes, "prompt_tokens");
-	r->schema_id = ib_inference_perf_schemas[r->unknown_version ? IB_INFERENCE_PERF_OLDER : stage ? IB_INFERENCE_PERF_STAGE : IB_INFERENCE_PERF_SUMMARY];
+	older = !json_object_get(s.successes, "prompt_tokens");
+	r->unknown_version = older && !json_object_get(s.successes, "prompt_len"); /* what 0.1 to 0.3 called it */
+	r->schema_id = ib_inference_perf_schemas[older ? IB_INFERENCE_PERF_OLDER : stage ? IB_INFERENCE_PERF_STAGE : IB_INFERENCE_PERF_SUMMARY];
 	r->part = IB_PART_SUMMARY;
 	r->label = label_of(name);
 	r->within = stage || r->label;

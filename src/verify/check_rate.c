@@ -47,11 +47,20 @@ static void waits(const struct ib_check *self, const struct ib_result *res, stru
 		ib_check_fail(self, f, IB_OK, res->file, "requests waited inside the client (p99 %.3g s), which no latency in the file counts", p99);
 }
 
+/* The client's own word for it, where nothing else is left: a count over the time that sending took, which the claim is consistent with. */
+static double stated_rate(const struct ib_result *res)
+{
+	for (size_t i = 0; i < res->n_claims; i++)
+		if (res->claims[i].formula == &ib_requests_over_sends && res->claims[i].status != IB_CLAIM_DIFFERS)
+			return res->claims[i].claimed;
+	return NAN;
+}
+
 static void one_result(const struct ib_check *self, const struct ib_audit_run *run, const struct ib_result *res, struct ib_findings *f)
 {
 	double asked = isnan(res->rate_asked) ? ib_audit_number(run, res, IB_SET_RATE) : res->rate_asked;
 	struct ib_stat started = ib_result_scalar(res, &ib_rate_started);
-	double over_all = (double)res->requests.attempted / res->duration_s;
+	double over_all = (double)res->requests.attempted / res->duration_s, stated = stated_rate(res);
 
 	if (isnan(asked))
 		ib_check_skip(self, f, res->file, "neither the file nor a command line says at which rate requests were to be sent");
@@ -61,6 +70,8 @@ static void one_result(const struct ib_check *self, const struct ib_audit_run *r
 		say(self, res, asked, started.value, started.value >= tolerated(asked, (double)res->columns.n), f);
 	else if (res->requests.attempted > 0 && over_all >= LEAST * asked)
 		say(self, res, asked, over_all, true, f);
+	else if (!isnan(stated))
+		say(self, res, asked, stated, stated >= LEAST * asked, f);
 	else
 		ib_check_skip(self, f, res->file, "the file does not say when requests were sent: the rate over the whole duration includes waiting for the last ones");
 	if (!isnan(asked) && !isinf(asked))
