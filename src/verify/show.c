@@ -102,6 +102,13 @@ static void record(struct ib_buf *b, const struct ib_record *r)
 		}
 }
 
+static const char *label_of(const struct ib_finding *one)
+{
+	static const char *const labels[] = {[IB_FINDING_E] = "FAILS", [IB_FINDING_W] = "warning", [IB_FINDING_I] = "note"};
+
+	return one->status == IB_FAIL ? labels[one->level] : "not checkable";
+}
+
 static void about(struct ib_buf *b, const struct ib_findings *f, const char *id)
 {
 	ib_auto_free char *dir = ib_asprintf("runs/%s", id);
@@ -113,7 +120,7 @@ static void about(struct ib_buf *b, const struct ib_findings *f, const char *id)
 
 		if (!at || (at[n] && at[n] != '/'))
 			continue;
-		ib_buf_addf(b, "%-13s %s ", one->status == IB_FAIL ? "FAILS" : "not checkable", one->id);
+		ib_buf_addf(b, "%-13s %s ", label_of(one), one->id);
 		ib_text_safe(b, one->file, 300);
 		ib_buf_adds(b, ": ");
 		ib_text_safe(b, one->message, 200);
@@ -121,10 +128,79 @@ static void about(struct ib_buf *b, const struct ib_findings *f, const char *id)
 	}
 }
 
+/* --- of a folder --- */
+
+static void settings(struct ib_buf *b, const struct ib_audit_run *run, const struct ib_result *res)
+{
+	for (int k = IB_SET_NOTHING + 1; k < IB_SETTINGS; k++) {
+		const char *text = ib_audit_setting(run, res, (enum ib_setting_key)k);
+		const char *from = res->settings.v[k] ? res->settings.from[k] : run->context->settings.from[k];
+
+		if (!text)
+			continue;
+		ib_buf_addf(b, "  %-11s ", ib_setting_name((enum ib_setting_key)k));
+		ib_text_safe(b, text, 60);
+		ib_buf_addf(b, " (%s)\n", from ? from : "known");
+	}
+}
+
+/* Findings that name a file of this run's results or pages. */
+static bool of_loose(const struct ib_audit_run *run, const char *file)
+{
+	size_t n = strlen(run->name);
+
+	for (size_t i = 0; i < run->results->n; i++)
+		if (ib_streq(run->results->v[i].file, file))
+			return true;
+	return ib_streq(run->name, file) || ib_streq(run->context->after.file, file) || (strncmp(file, run->name, n) == 0 && file[n] == '/');
+}
+
+static void show_loose(const struct ib_verdict *v, const struct ib_audit_run *run, const char *which, struct ib_buf *b)
+{
+	line(b, "run", run->name);
+	for (size_t i = 0; i < run->results->n; i++) {
+		const struct ib_result *res = &run->results->v[i];
+
+		if (!ib_streq(run->name, which) && !ib_streq(res->file, which))
+			continue;
+		result(b, res);
+		settings(b, run, res);
+	}
+	for (size_t i = 0; i < v->findings.n; i++) {
+		const struct ib_finding *one = &v->findings.v[i];
+
+		if (one->status == IB_PASS || !one->file || !of_loose(run, one->file))
+			continue;
+		ib_buf_addf(b, "%-13s %s ", label_of(one), one->id);
+		ib_text_safe(b, one->file, 300);
+		ib_buf_adds(b, ": ");
+		ib_text_safe(b, one->message, 200);
+		ib_buf_addc(b, '\n');
+	}
+}
+
+static const struct ib_audit_run *find_loose(const struct ib_audit_view *v, const char *which)
+{
+	for (size_t i = 0; i < v->n_runs; i++) {
+		if (ib_streq(v->runs[i].name, which))
+			return &v->runs[i];
+		for (size_t k = 0; k < v->runs[i].results->n; k++)
+			if (ib_streq(v->runs[i].results->v[k].file, which))
+				return &v->runs[i];
+	}
+	return NULL;
+}
+
 int ib_verdict_show(const struct ib_verdict *v, const char *run_id, struct ib_buf *b, struct ib_err *err)
 {
+	bool loose = v->kind == IB_KIND_FOLDER || v->kind == IB_KIND_FILE;
+	const struct ib_audit_run *other = loose ? find_loose(&v->audit, run_id) : NULL;
 	const struct ib_study_run *r = ib_study_find_run(&v->study, run_id);
 
+	if (other) {
+		show_loose(v, other, run_id, b);
+		return 0;
+	}
 	if (!r)
 		return ib_fail(err, IB_E_USAGE, 0, "there is no run '%s' in '%s'", run_id, v->path);
 	line(b, "run", r->id);

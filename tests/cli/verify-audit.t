@@ -85,6 +85,10 @@ like "repeats in other cache states are apart" "$(cat .out)" "^apart .*2 of 3 re
 like "what to ask for" "$(cat .out)" "^ask for .*versions of client and server"
 is "at most 25 lines" "$(awk 'END { print NR <= 25 }' .out)" 1
 is "at most 100 columns" "$(awk 'length($0) > 100' .out)" ""
+status 0 "--show of one result of a folder" ib-verify --show 04_repeat_2 f
+like "--show: what it was told to do" "$(cat .out)" "^  seed +21 "
+like "--show: what is said of it" "$(cat .out)" "^warning +A19 04_repeat_2/metrics_after.txt: 640 of 4485"
+status 2 "--show of what is not in the folder" ib-verify --show nope f
 status 0 "an unused cap" ib-verify "$sets/vllm/05_cap_unused"
 like "an unused cap: said" "$(cat .out)" "cap 4 unused, peak 2"
 mkdir n && "$make" n 6
