@@ -143,10 +143,18 @@ static void try_identity(struct ib_claim *c)
 	c->why = ib_strdup("from the client's own totals: no records");
 }
 
-static void compare(struct ib_claim *c)
+static enum ib_claim_status status_of(const struct ib_claim *c)
+{
+	enum ib_claim_status status = ib_claim_compare(c->claimed, c->derived, c->tolerance);
+
+	return status == IB_CLAIM_DIFFERS && fabs(c->claimed - c->derived.value) <= c->step ? IB_CLAIM_WITHIN : status;
+}
+
+/* excuse: why there are no records where there should be some, or NULL. A reason that the reader gave stays. */
+static void compare(struct ib_claim *c, const char *excuse)
 {
 	c->derived.value *= c->scale;
-	c->status = ib_claim_compare(c->claimed, c->derived, c->tolerance);
+	c->status = status_of(c);
 	if (c->status == IB_CLAIM_DIFFERS && in_doubt(c)) {
 		c->status = IB_CLAIM_NOT_DERIVABLE;
 		c->derived = ib_stat_not_recorded("the records only bound it from below");
@@ -154,7 +162,7 @@ static void compare(struct ib_claim *c)
 	if (c->derived.state == IB_STAT_NOT_RECORDED)
 		try_identity(c);
 	if (c->status == IB_CLAIM_NOT_DERIVABLE && !c->why)
-		c->why = ib_strdup(c->derived.why);
+		c->why = ib_strdup(excuse && (c->formula->series || c->formula->scalar) ? excuse : c->derived.why);
 }
 
 /* Is claim i the first of its formula's series? */
@@ -181,7 +189,7 @@ static void derive_claim(struct ib_result *r, size_t i, const struct ib_measured
 }
 
 /* all NULL: a result that stands alone. */
-static void derive_from(const struct ib_results *all, struct ib_result *r, const struct ib_result *records)
+static void derive_from(const struct ib_results *all, struct ib_result *r, const struct ib_result *records, const char *excuse)
 {
 	struct ib_slo slo;
 	const char *goodput = r->settings.v[IB_SET_GOODPUT];
@@ -196,26 +204,16 @@ static void derive_from(const struct ib_results *all, struct ib_result *r, const
 			derive_claim(r, i, &m, records->partial ? "the file does not hold all records of the run" : view.why);
 	for (size_t i = 0; i < r->n_claims; i++)
 		if (to_derive(&r->claims[i]))
-			compare(&r->claims[i]);
+			compare(&r->claims[i], excuse);
 	free(view.warmup);
 	free(view.output_tokens);
 }
 
 void ib_result_derive(struct ib_result *r)
 {
-	derive_from(NULL, r, r);
+	derive_from(NULL, r, r, NULL);
 	for (size_t i = 0; i < r->n_claims; i++)
 		r->claims[i].settled = true;
-}
-
-static void excuse(struct ib_result *r, const char *why)
-{
-	for (size_t i = 0; i < r->n_claims; i++) {
-		if (r->claims[i].status != IB_CLAIM_NOT_DERIVABLE)
-			continue;
-		free(r->claims[i].why);
-		r->claims[i].why = ib_strdup(why);
-	}
 }
 
 /* --- the records' place --- */
@@ -352,14 +350,15 @@ void ib_results_derive(struct ib_results *all)
 
 	for (size_t i = 0; i < all->n; i++) {
 		struct ib_result *r = &all->v[i];
+		const char *excuse = NULL;
 		size_t beside_n = 0;
 
 		records[i] = r->part == IB_PART_SUMMARY ? records_of(all, r, &beside_n) : all->n;
-		derive_from(all, r, records[i] < all->n ? &all->v[records[i]] : r);
+		if (r->part == IB_PART_SUMMARY && records[i] == all->n)
+			excuse = beside_n ? "more than one file of records stands beside it" : "the file of records is not there";
+		derive_from(all, r, records[i] < all->n ? &all->v[records[i]] : r, excuse);
 		if (records[i] < all->n)
 			r->records_file = ib_strdup(all->v[records[i]].file);
-		else if (r->part == IB_PART_SUMMARY)
-			excuse(r, beside_n ? "more than one file of records stands beside it" : "the file of records is not there");
 	}
 	place_records(all, records);
 }

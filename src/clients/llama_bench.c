@@ -78,19 +78,22 @@ static void describe(struct ib_result *r, const struct test *t)
 		r->began_at = (double)ns / IB_NS;
 }
 
-static double at_least(double tolerance, double step, double of)
+static void claim(struct ib_result *r, const char *name, const struct ib_formula *f, enum ib_measure m, double claimed, double tolerance)
 {
-	return fmax(tolerance, step / fabs(of));
+	bool time = f == &ib_sample_time;
+	struct ib_claim *c = ib_samples_claim(r, name, f, m, 0, time ? IB_NS : 1, claimed, tolerance);
+
+	if (c)
+		c->step = time ? 1 : DECIMALS; /* times are cut to whole nanoseconds */
 }
 
 static void claims(struct ib_result *r, const struct test *t)
 {
-	/* the mean is cut to a whole nanosecond */
-	ib_samples_claim(r, "avg_ns", &ib_sample_time, IB_MEASURE_MEAN, 0, IB_NS, t->avg_ns, at_least(IB_CLAIM_TOLERANCE, 1, t->avg_ns));
-	ib_samples_claim(r, "avg_ts", &ib_sample_speed, IB_MEASURE_MEAN, 0, 1, t->avg_ts, at_least(1e-9, DECIMALS, t->avg_ts));
+	claim(r, "avg_ns", &ib_sample_time, IB_MEASURE_MEAN, t->avg_ns, IB_CLAIM_TOLERANCE);
+	claim(r, "avg_ts", &ib_sample_speed, IB_MEASURE_MEAN, t->avg_ts, 1e-9);
 	if (t->ns.n > 1) {
-		ib_samples_claim(r, "stddev_ns", &ib_sample_time, IB_MEASURE_STD_SAMPLE, 0, IB_NS, t->stddev_ns, at_least(DEVIATION, 1, t->stddev_ns));
-		ib_samples_claim(r, "stddev_ts", &ib_sample_speed, IB_MEASURE_STD_SAMPLE, 0, 1, t->stddev_ts, at_least(DEVIATION, DECIMALS, t->stddev_ts));
+		claim(r, "stddev_ns", &ib_sample_time, IB_MEASURE_STD_SAMPLE, t->stddev_ns, DEVIATION);
+		claim(r, "stddev_ts", &ib_sample_speed, IB_MEASURE_STD_SAMPLE, t->stddev_ts, DEVIATION);
 	} else if (fabs(t->stddev_ns) <= 0 || fabs(t->stddev_ts) <= 0) {
 		ib_result_hint(r, "A09", "/stddev_ns", "null", "0", "a deviation of 0 stands beside %zu repetition: one has none", t->ns.n);
 	}

@@ -61,6 +61,7 @@ struct ib_claim {
 	bool settled;     /* derived already, by ib_result_derive() */
 	double identity;  /* what the client's own totals give, in its unit: compared with where there are no records; 0: nothing */
 	double tolerance; /* relative; 0: must be equal */
+	double step;      /* the same in the client's unit, of a number that is written with few decimals; 0: nothing. Beside the tolerance */
 	double doubt;     /* relative, of a number that the records only bound from below (0: none): above the derived one by more than the tolerance
 			   * and no more than this, it is not derivable, for why */
 	bool headline;    /* one of the numbers that people quote of this client */

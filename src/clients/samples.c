@@ -72,17 +72,18 @@ void ib_samples_end(struct ib_result *r)
 	check_first(r);
 }
 
-void ib_samples_claim(struct ib_result *r, const char *name, const struct ib_formula *f, enum ib_measure m, double p, double scale, double claimed,
-		      double tolerance)
+struct ib_claim *ib_samples_claim(struct ib_result *r, const char *name, const struct ib_formula *f, enum ib_measure m, double p, double scale,
+				  double claimed, double tolerance)
 {
 	ib_auto_free char *key = ib_asprintf("/%s", name);
 	struct ib_claim *c = ib_result_expect(r, name, key, f, m, scale, claimed, tolerance);
 
 	if (!c)
-		return;
+		return NULL;
 	if (m == IB_MEASURE_PERCENTILE)
 		c->p = p;
 	c->headline = m == IB_MEASURE_MEAN || m == IB_MEASURE_PERCENTILE;
+	return c;
 }
 
 void ib_samples_stated(struct ib_result *r, const char *name, double claimed)

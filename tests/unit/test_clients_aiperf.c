@@ -101,6 +101,29 @@ static void test_aiperf_every_number_of_a_healthy_run(void)
 	CU_ASSERT_STRING_EQUAL(r->settings.v[IB_SET_OUTPUT_LEN], "32");
 }
 
+/* Rounded clocks excuse a microsecond, however short the run is said to have been. */
+static void test_aiperf_a_duration_of_nothing_is_found(void)
+{
+	ib_auto_results struct ib_results all = {0};
+	ib_auto_buf struct ib_buf summary = {0}, records = {0};
+	ib_auto_free char *edited = NULL;
+	struct ib_err err = {0};
+	char *at;
+
+	load("conc4/artifacts/tiny-openai-chat-concurrency4/profile_export_aiperf.json", &summary);
+	load("conc4/artifacts/tiny-openai-chat-concurrency4/profile_export.jsonl", &records);
+	edited = ib_strdup(ib_buf_str(&summary));
+	at = strstr(edited, "\"avg\": 7.81");
+	CU_ASSERT_FATAL(at != NULL);
+	memcpy(at + strlen("\"avg\": "), "1e-9 ", 5);
+	memset(at + strlen("\"avg\": 1e-9 "), ' ', strcspn(at + strlen("\"avg\": 1e-9 "), ",\n}"));
+	CU_ASSERT_FATAL(add(edited, "d/profile_export_aiperf.json", &all, &err) == 0);
+	CU_ASSERT_FATAL(add(ib_buf_str(&records), "d/profile_export.jsonl", &all, &err) == 0);
+	ib_results_derive(&all);
+	CU_ASSERT_FATAL(all.n == 1);
+	CU_ASSERT(ib_result_find_claim(&all.v[0], "benchmark_duration.avg")->status == IB_CLAIM_DIFFERS);
+}
+
 static void test_aiperf_failures_are_infinite_in_adjusted_numbers(void)
 {
 	ib_auto_outputs struct ib_outputs o = {0};
@@ -447,6 +470,7 @@ static void test_aiperf_counts_that_do_not_add_up(void)
 
 static const struct ib_test tests[] = {
 	IB_TEST(test_aiperf_every_number_of_a_healthy_run),
+	IB_TEST(test_aiperf_a_duration_of_nothing_is_found),
 	IB_TEST(test_aiperf_failures_are_infinite_in_adjusted_numbers),
 	IB_TEST(test_aiperf_short_answers_are_told),
 	IB_TEST(test_aiperf_cancelled_run_uses_the_other_window),

@@ -46,6 +46,26 @@ static bool holds(const struct ib_result *r, const char *name)
 	return c && (c->status == IB_CLAIM_EXACT || c->status == IB_CLAIM_WITHIN);
 }
 
+static void test_inferencebench_reasons_of_the_reader_stay_without_samples(void)
+{
+	ib_auto_outputs struct ib_outputs all = {0};
+	ib_auto_results struct ib_results alone = {0};
+	ib_auto_buf struct ib_buf b = IB_BUF(1u << 20);
+	const struct ib_claim *index, *rate, *ttft;
+	struct ib_err err = {0};
+
+	read_set("good", &all);
+	CU_ASSERT_FATAL(ib_read_file(AT_FDCWD, ib_src(SETS "good/envelope.json"), &b, &err) == 0);
+	CU_ASSERT_FATAL(ib_client_read(ib_buf_str(&b), b.len, "envelope.json", &alone, &err) == 0 && alone.n == 1);
+	index = ib_result_find_claim(&alone.v[0], "rekor_log_index");
+	rate = ib_result_find_claim(&alone.v[0], "req_per_s_all");
+	ttft = ib_result_find_claim(&alone.v[0], "ttft_p50_ms");
+	CU_ASSERT_FATAL(index && rate && ttft);
+	CU_ASSERT(ib_starts(index->why, "the signature is not verified here"));
+	CU_ASSERT_STRING_EQUAL(rate->why, ib_result_find_claim(&all.results.v[0], "req_per_s_all")->why);
+	CU_ASSERT_STRING_EQUAL(ttft->why, "the file of records is not there");
+}
+
 static void test_inferencebench_good_re_derives(void)
 {
 	static const char *const names[] = {"ttft_p50_ms", "ttft_p99_ms", "tpot_p50_ms", "tpot_p99_ms", "total_p50_ms", "total_p99_ms", "ok_rate", "throughput_tok_per_s"};
@@ -224,6 +244,7 @@ static void test_inferencebench_survives_hostile_files(void)
 
 static const struct ib_test tests[] = {
 	IB_TEST(test_inferencebench_good_re_derives),
+	IB_TEST(test_inferencebench_reasons_of_the_reader_stay_without_samples),
 	IB_TEST(test_inferencebench_failures_are_counted_and_secrets_seen),
 	IB_TEST(test_inferencebench_no_samples_is_no_measurement),
 	IB_TEST(test_inferencebench_edited_envelopes_contradict_themselves),

@@ -194,6 +194,8 @@ static void test_samples_edits_are_found(void)
 		{"hyperfine.json", "\"max\": 0.0233", "\"max\": 0.0223", "max", NULL},
 		{"hyperfine.json", "\"exit_codes\": [\n        0", "\"exit_codes\": [\n        null", NULL, "A08"},
 		{"llama-bench.json", "\"avg_ts\": 56", "\"avg_ts\": 66", "avg_ts", NULL},
+		{"llama-bench.json", "\"avg_ts\": 564.25098", "\"avg_ts\": 0.0000001", "avg_ts", NULL}, /* the last decimal is a step, not a share */
+		{"llama-bench.json", "\"stddev_ns\": 2849460", "\"stddev_ns\": 0", "stddev_ns", NULL},
 		{"llama-bench.json", "912345678", "912345688", "avg_ns", NULL},
 		{"llama-bench.json", "\"n_prompt\": 512", "\"n_prompt\": 612", "avg_ts", "A10"},
 		{"vllm-latency.json", "1.4987", "1.3987", "avg_latency", NULL},
