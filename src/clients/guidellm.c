@@ -9,6 +9,7 @@
 
 #include "base/auto.h"
 #include "clients/head.h"
+#include "clients/statistic.h"
 
 static const char *const schema_ids[] = {"guidellm/0.8", "guidellm/0.7", "guidellm/0.6", "guidellm/0.3", "guidellm/unknown", NULL};
 
@@ -133,6 +134,9 @@ static void count_totals(const struct ib_guidellm_benchmark *b, struct ib_result
 	r->requests.failed = b->totals.errored;
 	r->requests.incomplete = b->totals.incomplete;
 	r->requests.asked = b->created;
+	r->requests.timed_out = r->requests.without_output = r->requests.short_output = IB_NOT_IN_FILE;
+	r->input_tokens = ib_count_of_real(b->metrics[IB_GUIDELLM_PROMPT_TOKENS].ok.total_sum);
+	r->output_tokens = ib_count_of_real(b->metrics[IB_GUIDELLM_OUTPUT_TOKENS].ok.total_sum);
 	if (b->sample_size > 0)
 		r->partial = ib_asprintf("the client kept a sample of the records (sample_size=%lld): %zu of %lld", (long long)b->sample_size, r->columns.n,
 					 (long long)b->totals.total);

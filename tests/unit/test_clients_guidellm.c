@@ -221,6 +221,9 @@ static void test_guidellm_a_sample_of_the_records_derives_nothing(void)
 	CU_ASSERT_FATAL(r->partial != NULL);
 	CU_ASSERT_PTR_NOT_NULL(strstr(r->partial, "5 of 20"));
 	CU_ASSERT(r->columns.n == 5 && r->requests.attempted == 20 && r->requests.succeeded == 20 && r->requests.failed == 0);
+	/* what five of them did is not what twenty did */
+	CU_ASSERT(r->requests.timed_out == IB_NOT_IN_FILE && r->requests.without_output == IB_NOT_IN_FILE && r->requests.short_output == IB_NOT_IN_FILE);
+	CU_ASSERT(r->input_tokens == 20 * 64 && r->output_tokens == 20 * 32);
 	CU_ASSERT(with_status(r, IB_CLAIM_DIFFERS) == 0 && ib_result_find_claim(r, "request_latency.successful.mean")->status == IB_CLAIM_NOT_DERIVABLE);
 	for (size_t k = 0; k < IB_SETTINGS; k++)
 		CU_ASSERT(!r->settings.v[k] || !strstr(r->settings.v[k], "SECRET"));
