@@ -8,7 +8,7 @@
 #include "clients/vllm.h"
 
 #define CLAIMS_MAX 1000 /* statistics of one result */
-#define SAMPLES_MAX 8   /* kinds of samples that statistics are taken over; sample() knows fewer */
+#define WORD_MAX 48     /* of a statistic's name: longer ones are none */
 
 static const char no_end_times[] = "the file keeps no end-to-end times; first-token time plus gaps gives another value";
 
@@ -65,72 +65,34 @@ static enum kind split(const char *key, double *ret_p, char *word, size_t size)
 	return kind;
 }
 
-/* As the client computes it: percentiles of any number of samples, a deviation of a single one is 0. */
-static struct ib_stat derive(struct ib_series *s, enum kind kind, double p)
+/* Derived with all others of its samples at once, by ib_result_derive(). */
+static void claim_statistic(const char *key, double claimed, struct ib_result *r)
 {
-	struct ib_stat st;
-
-	if (kind == KIND_MEAN || s->state != IB_STAT_VALUE)
-		return ib_series_mean(s);
-	if (kind == KIND_STD)
-		return s->n == 1 ? ib_stat_value(0, 1) : ib_series_std(s);
-	st = ib_stat_value(ib_series_quantile(s, p, IB_RULE_LINEAR), s->n);
-	st.rule = IB_RULE_LINEAR;
-	return st;
-}
-
-/* Samples that were asked for once: a file may hold any number of percentiles of them. */
-struct samples {
-	const struct ib_formula *formula;
-	struct ib_series series;
-};
-
-static struct ib_series *series_of(const struct ib_formula *f, const struct ib_result *r, struct samples *cache)
-{
-	struct samples *s = cache;
-
-	while (s->formula && s->formula != f)
-		s++;
-	if (!s->formula)
-		f->series(&r->columns, &s->series);
-	s->formula = f;
-	return &s->series;
-}
-
-/* Which number of the formula it is, for whoever asks what a claim is of; it is derived already. */
-static void describe(struct ib_claim *c, enum kind kind, double p)
-{
-	c->measure = kind == KIND_MEAN ? IB_MEASURE_MEAN : kind == KIND_STD ? IB_MEASURE_STD : IB_MEASURE_PERCENTILE;
-	c->p = p;
-	c->rule = c->measure == IB_MEASURE_PERCENTILE ? IB_RULE_LINEAR : IB_RULE_NONE;
-	c->scale = 1000;
-	c->settled = true;
-	c->headline = kind != KIND_STD;
-}
-
-static void claim_statistic(const char *key, double claimed, struct ib_result *r, struct samples *cache)
-{
+	static const enum ib_measure measures[] = {[KIND_MEAN] = IB_MEASURE_MEAN,
+						   [KIND_MEDIAN] = IB_MEASURE_PERCENTILE,
+						   [KIND_STD] = IB_MEASURE_STD,
+						   [KIND_PERCENTILE] = IB_MEASURE_PERCENTILE};
 	const struct ib_formula *f;
-	struct ib_stat st;
+	struct ib_claim *c;
 	enum kind kind;
 	double p;
-	char word[48];
+	char word[WORD_MAX], at[2 * WORD_MAX];
 
 	kind = split(key, &p, word, sizeof(word));
 	f = kind == KIND_NONE ? NULL : sample(r, word);
 	if (!f)
 		return;
-	st = derive(series_of(f, r, cache), kind, p);
-	st.value *= 1000;
-	ib_result_claim(r, key, f, claimed, st, IB_CLAIM_TOLERANCE, NULL);
-	describe(&r->claims[r->n_claims - 1], kind, p);
+	(void)snprintf(at, sizeof(at), "/%s", key);
+	c = ib_result_expect(r, key, at, f, measures[kind], 1000, claimed, IB_CLAIM_TOLERANCE);
+	if (!c)
+		return;
+	c->p = p;
+	c->headline = kind != KIND_STD;
 }
 
 /* Where end-to-end times were rebuilt from gaps, a number that does not match proves nothing. */
-static void excuse_rebuilt(struct ib_result *r)
+static void excuse_rebuilt(const struct ib_result *r, struct ib_claim *c)
 {
-	struct ib_claim *c = &r->claims[r->n_claims - 1];
-
 	if (r->e2e != &ib_e2e_ttft_plus_gaps || c->status != IB_CLAIM_DIFFERS || (c->formula != r->e2e && c->formula != &ib_tpot_excl_first))
 		return;
 	c->status = IB_CLAIM_NOT_DERIVABLE;
@@ -218,22 +180,42 @@ static void claim_duration(double claimed, struct ib_result *r)
 
 static void claim_statistics(json_t *o, struct ib_result *r)
 {
-	struct samples cache[SAMPLES_MAX + 1] = {0};
 	const char *key;
 	json_t *v;
 
 	json_object_foreach(o, key, v) {
-		size_t before = r->n_claims;
-
 		if (json_is_number(v))
-			claim_statistic(key, json_number_value(v), r, cache);
-		if (r->n_claims > before)
-			excuse_rebuilt(r);
+			claim_statistic(key, json_number_value(v), r);
 		if (r->n_claims > CLAIMS_MAX)
 			break;
 	}
-	for (size_t i = 0; i < SAMPLES_MAX; i++)
-		ib_series_clear(&cache[i].series);
+	ib_result_derive(r);
+	for (size_t i = 0; i < r->n_claims; i++)
+		excuse_rebuilt(r, &r->claims[i]);
+}
+
+/* The client takes a missing first-token time for one of 0, which keeps every threshold. */
+static bool zero_ttfts(const struct ib_columns *c)
+{
+	for (size_t i = 0; c->ttft_s && i < c->n; i++)
+		if (ib_columns_counts(c, i) && !(c->ttft_s[i] > 0))
+			return true;
+	return false;
+}
+
+/* Derived last, when the thresholds are known: they stand on the command line alone. */
+static void claim_goodput(const json_t *o, struct ib_result *r)
+{
+	static const char zeros[] = "some succeeded requests have no first-token time, which the client takes for 0";
+	double claimed = number(o, "request_goodput");
+
+	if (isnan(claimed))
+		return;
+	if (zero_ttfts(&r->columns) || r->e2e == &ib_e2e_ttft_plus_gaps)
+		ib_result_claim(r, "request_goodput", &ib_goodput_client, claimed,
+				ib_stat_not_recorded(r->e2e == &ib_e2e_ttft_plus_gaps ? no_end_times : zeros), IB_CLAIM_TOLERANCE, NULL);
+	else
+		ib_result_expect(r, "request_goodput", "/request_goodput", &ib_goodput_client, IB_MEASURE_SCALAR, 1, claimed, IB_CLAIM_TOLERANCE);
 }
 
 int ib_vllm_claims(json_t *o, struct ib_result *r, struct ib_err *err)
@@ -243,10 +225,8 @@ int ib_vllm_claims(json_t *o, struct ib_result *r, struct ib_err *err)
 			claim_total(o, &totals[i], r);
 	if (json_is_number(json_object_get(o, "duration")))
 		claim_duration(number(o, "duration"), r);
-	if (json_is_number(json_object_get(o, "request_goodput")))
-		ib_result_expect(r, "request_goodput", "/request_goodput", &ib_goodput_client, IB_MEASURE_SCALAR, 1, number(o, "request_goodput"),
-				 IB_CLAIM_TOLERANCE); /* its thresholds may stand around the file */
 	claim_statistics(o, r);
+	claim_goodput(o, r);
 	if (r->n_claims > CLAIMS_MAX)
 		return ib_fail_at(err, IB_E_LIMIT, r->file, "'%s' holds more than %d statistics", r->file, CLAIMS_MAX);
 	return 0;

@@ -225,6 +225,40 @@ static void test_clients_zero_statistics_of_no_success_are_not_numbers(void)
 	}
 }
 
+/* o with the thresholds of a command line around it. */
+static enum ib_claim_status goodput_of(const json_t *o, const char *slo)
+{
+	ib_auto_buf struct ib_buf b = IB_BUF(IB_SLURP_MAX);
+	ib_auto_results struct ib_results all = {0};
+	struct ib_settings around = {0};
+	struct ib_source_mem mem;
+	struct ib_source in;
+	struct ib_err err = {0};
+
+	ib_json_write(o, &b);
+	mem = (struct ib_source_mem){.data = ib_buf_str(&b), .n = b.len};
+	in = ib_source_from_mem(&mem);
+	CU_ASSERT_FATAL(ib_client_read_source(&in, "r.json", &all, &err) == 0);
+	ib_setting_put(&around, IB_SET_GOODPUT, slo, "the command line");
+	ib_results_apply(&all, &around);
+	ib_results_derive(&all);
+	ib_settings_clear(&around);
+	return claim(&all.v[0], "request_goodput")->status;
+}
+
+static void test_clients_goodput_derives_where_its_thresholds_are_known(void)
+{
+	ib_auto_json json_t *o = load_object("vllm/11_goodput.json");
+
+	CU_ASSERT(goodput_of(o, NULL) == IB_CLAIM_NOT_DERIVABLE);
+	CU_ASSERT(goodput_of(o, "ttft:150 e2el:900") == IB_CLAIM_EXACT);
+	CU_ASSERT(goodput_of(o, "ttft:1") == IB_CLAIM_DIFFERS);
+	ib_json_set_real(o, "request_goodput", 11);
+	CU_ASSERT(goodput_of(o, "ttft:150 e2el:900") == IB_CLAIM_DIFFERS);
+	json_array_set_new(json_object_get(o, "ttfts"), 0, json_real(0)); /* none, to us; the client counts it as within */
+	CU_ASSERT(goodput_of(o, "ttft:150 e2el:900") == IB_CLAIM_NOT_DERIVABLE);
+}
+
 static void test_clients_without_records_only_what_the_file_proves(void)
 {
 	ib_auto_results struct ib_results all = {0}, old = {0};
@@ -565,6 +599,7 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_clients_schema_shows_in_the_keys),
 	IB_TEST(test_clients_older_schemas_are_told_apart),
 	IB_TEST(test_clients_without_end_times_tpot_is_not_derivable),
+	IB_TEST(test_clients_goodput_derives_where_its_thresholds_are_known),
 	IB_TEST(test_clients_zero_statistics_of_no_success_are_not_numbers),
 	IB_TEST(test_clients_without_records_only_what_the_file_proves),
 	IB_TEST(test_clients_error_inside_a_stream_is_a_blind_spot),
