@@ -359,6 +359,8 @@ def run(tool, report, only):
         if not only:
             tap.ok("the server's log beside the results changes nothing", log_faults(tool, cases, work))
     finally:
+        for folder, _, _ in os.walk(work):  # the copy of a read-only source tree is read-only, too
+            os.chmod(folder, 0o700)
         shutil.rmtree(work, ignore_errors=True)
         with open(report, "w", encoding="utf-8") as f:
             f.write(HEAD + "\n".join(rows) + "\n")
@@ -398,6 +400,7 @@ def one(tool, key):
         cases = dict(load_cases(), **synthetic(work)[0])
         path = os.path.join(work, "case")
         copy_case(key, cases[key], path)
+        os.chmod(path, 0o700)
         rc, doc, err = verify(tool, path)
         print("exit status", rc, err.strip())
         for r in doc["results"] if doc else []:
