@@ -20,8 +20,8 @@ struct ib_aiperf_summary {
 	bool by_phase;         /* rates are over r->duration_s, the phase; else over benchmark_duration */
 };
 
-/* Adds the claims of a summary. IB_E_LIMIT: more than any client writes. */
-IB_MUST int ib_aiperf_claims(const struct ib_aiperf_summary *s, struct ib_result *r, struct ib_err *err);
+/* Adds the claims of a summary. */
+void ib_aiperf_claims(const struct ib_aiperf_summary *s, struct ib_result *r);
 /* "avg" (or another statistic) of a metric, NaN when it is not there. */
 double ib_aiperf_number(const json_t *metrics, const char *metric, const char *statistic);
 

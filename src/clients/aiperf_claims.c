@@ -183,7 +183,7 @@ static void note_lengths(const struct ib_aiperf_summary *s, struct ib_result *r)
 			       missed, of);
 }
 
-int ib_aiperf_claims(const struct ib_aiperf_summary *s, struct ib_result *r, struct ib_err *err)
+void ib_aiperf_claims(const struct ib_aiperf_summary *s, struct ib_result *r)
 {
 	struct ib_claim *c;
 
@@ -201,7 +201,4 @@ int ib_aiperf_claims(const struct ib_aiperf_summary *s, struct ib_result *r, str
 		c->step = CLOCK_S;
 	note_reasoning(s, r);
 	note_lengths(s, r);
-	if (r->n_claims >= IB_CLAIMS_MAX)
-		return ib_fail_at(err, IB_E_LIMIT, r->file, "'%s' holds more than %d statistics", r->file, IB_CLAIMS_MAX);
-	return 0;
 }

@@ -81,8 +81,11 @@ int ib_client_read_source(const struct ib_source *in, const char *name, struct i
 		return r;
 	if (!found.n)
 		return ib_fail_at(err, IB_E_SYNTAX, name, "'%s' holds no result", name);
-	for (size_t i = 0; i < found.n; i++)
+	for (size_t i = 0; i < found.n; i++) {
 		found.v[i].index = i;
+		if (found.v[i].n_claims >= IB_CLAIMS_MAX) /* some may be left out: the false one among them */
+			return ib_fail_at(err, IB_E_LIMIT, name, "'%s' holds more numbers than the limit of %d", name, IB_CLAIMS_MAX - 1);
+	}
 	ib_results_move(ret, &found);
 	return 0;
 }

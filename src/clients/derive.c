@@ -250,6 +250,7 @@ static void take_records(struct ib_result *r, struct ib_result *records)
 	r->itl = records->itl;
 	r->e2e = records->e2e;
 	r->epoch = records->epoch;
+	r->unknown_version = r->unknown_version || records->unknown_version;
 	r->zone_unknown = r->zone_unknown && isnan(records->began_at);
 	r->began_at = isnan(records->began_at) ? r->began_at : records->began_at;
 	r->ended_at = isnan(records->ended_at) ? r->ended_at : records->ended_at;

@@ -188,7 +188,7 @@ static void check_window(const struct ib_guidellm_benchmark *b, struct ib_result
 		ib_result_hint(r, "A13", "/duration", should, found, "duration is not end_time less start_time");
 }
 
-static int finish(const struct file *f, struct ib_guidellm_benchmark *b, const char *name, struct ib_results *ret, struct ib_err *err)
+static void finish(const struct file *f, struct ib_guidellm_benchmark *b, const char *name, struct ib_results *ret)
 {
 	const struct ib_guidellm_shape shape = shape_of(f, b->flat || (b->old_args && !b->strategy));
 	struct ib_result *r = ib_results_add(ret, &ib_client_guidellm, name);
@@ -229,7 +229,7 @@ static int finish(const struct file *f, struct ib_guidellm_benchmark *b, const c
 		ib_result_hint(r, "A10", "/requests/successful", NULL, NULL,
 			       "%llu records hold a latency, a time to first token or an inter-token latency that their own times do not give (the first is record %llu)",
 			       (unsigned long long)b->uneven, (unsigned long long)b->first_uneven);
-	return ib_guidellm_claims(&shape, b, r, err);
+	ib_guidellm_claims(&shape, b, r);
 }
 
 static int read_file(const struct ib_source *in, const char *name, struct ib_results *ret, struct ib_err *err)
@@ -248,7 +248,7 @@ static int read_file(const struct ib_source *in, const char *name, struct ib_res
 	if (r == 0)
 		r = ib_stream_document(s, &more, err); /* nothing may follow */
 	for (size_t i = 0; r == 0 && i < f.n; i++) {
-		r = finish(&f, &f.v[i], name, ret, err);
+		finish(&f, &f.v[i], name, ret);
 		ib_result_notes(&ret->v[ret->n - 1], ib_stream_notes(s));
 	}
 	return r;

@@ -72,7 +72,7 @@ IB_MUST int ib_guidellm_record(struct ib_stream *s, struct ib_guidellm_benchmark
 
 /* Settings and label from the file's top ("config" or "args", may be NULL) and from the benchmark. */
 void ib_guidellm_config(const json_t *top, const struct ib_guidellm_benchmark *b, struct ib_result *r);
-/* After the columns stand in r. IB_E_LIMIT: more claims than any client writes. */
-IB_MUST int ib_guidellm_claims(const struct ib_guidellm_shape *shape, const struct ib_guidellm_benchmark *b, struct ib_result *r, struct ib_err *err);
+/* After the columns stand in r. */
+void ib_guidellm_claims(const struct ib_guidellm_shape *shape, const struct ib_guidellm_benchmark *b, struct ib_result *r);
 
 #endif

@@ -22,6 +22,7 @@ struct task {
 	bool clean;  /* all requests of the window succeeded: totals are the same numbers */
 	bool beyond; /* successes reach beyond the window */
 	double end_s, last_s; /* latest end and last token of the successes, since 1970; NaN: none */
+	double mean_s; /* end-to-end time of the successes; NaN: none */
 	size_t near_end, near_last; /* successes that end, have their last token, so shortly before that the client takes them for one */
 };
 
@@ -41,7 +42,7 @@ static bool timed(const struct ib_columns *c, size_t i)
 static void look_at(struct task *t)
 {
 	const struct ib_columns *c = &t->r->columns;
-	double merged = t->shape->flat ? MERGED_OLD_S : MERGED_S;
+	double merged = t->shape->flat ? MERGED_OLD_S : MERGED_S, sum = 0, n = 0;
 
 	t->clean = true;
 	t->end_s = t->last_s = NAN;
@@ -52,11 +53,14 @@ static void look_at(struct task *t)
 		if (!timed(c, i))
 			continue;
 		end = c->start_s[i] + c->e2e_s[i];
+		sum += c->e2e_s[i];
+		n++;
 		t->beyond = t->beyond || end > t->b->end_s || c->start_s[i] < t->b->start_s;
 		t->end_s = fmax(t->end_s, end);
 		if (c->last_s)
 			t->last_s = fmax(t->last_s, c->start_s[i] + c->last_s[i]);
 	}
+	t->mean_s = sum / n;
 	for (size_t i = 0; i < c->n; i++) {
 		t->near_end += timed(c, i) && c->start_s[i] + c->e2e_s[i] >= t->end_s - merged;
 		t->near_last += timed(c, i) && c->last_s && c->start_s[i] + c->last_s[i] >= t->last_s - merged;
@@ -149,19 +153,25 @@ static const struct rate {
 static double rate_tolerance(const struct task *t, enum ib_guidellm_metric_id m)
 {
 	bool tokens = m == IB_GUIDELLM_OUTPUT_RATE || m == IB_GUIDELLM_TOTAL_RATE || m == IB_GUIDELLM_PROMPT_RATE;
-	double d = t->r->duration_s, mean = t->b->metrics[IB_GUIDELLM_LATENCY].ok.mean;
+	double d = t->r->duration_s;
 
 	if (m == IB_GUIDELLM_CONCURRENCY)
-		return mean > 0 ? fmax(TOLERANCE, 2 * (t->shape->flat ? MERGED_OLD_S : MERGED_S) / mean) : TOLERANCE;
-	if (t->shape->flat) /* the tokens at the very end are not counted */
-		return tokens ? 2e-3 : TOLERANCE;
-	if (!(d > MERGED_S))
+		return t->mean_s > 0 ? fmax(TOLERANCE, 2 * (t->shape->flat ? MERGED_OLD_S : MERGED_S) / t->mean_s) : TOLERANCE;
+	if (t->shape->flat || !(d > MERGED_S))
 		return TOLERANCE;
 	if (tokens && t->shape->token_span)
 		return t->near_last > 1 ? 1.01 * MERGED_S / d : TOLERANCE;
 	if (tokens)
 		return t->last_s >= t->b->end_s - MERGED_S ? 1.01 * MERGED_S / d : TOLERANCE;
 	return t->near_end > 1 ? 1.01 * MERGED_S / d : TOLERANCE;
+}
+
+/* 0.3 leaves out the tokens at the very end: one of each request that ends there. */
+static double rate_step(const struct task *t, enum ib_guidellm_metric_id m)
+{
+	bool tokens = m == IB_GUIDELLM_OUTPUT_RATE || m == IB_GUIDELLM_TOTAL_RATE;
+
+	return t->shape->flat && tokens && t->r->duration_s > 0 ? 1.01 * (double)t->near_last / t->r->duration_s : 0;
 }
 
 /* Why the mean of a rate cannot be repeated, or NULL. */
@@ -182,13 +192,17 @@ static void claim_rate(const struct task *t, const struct rate *rate)
 	const char *why = obstacle(t, rate->metric);
 	struct ib_claim *c = expect(t, rate->metric, "successful", "mean", f, IB_MEASURE_SCALAR, 1, m->ok.mean, tolerance);
 
-	if (c)
+	if (c) {
 		c->headline = rate->metric != IB_GUIDELLM_CONCURRENCY && rate->metric != IB_GUIDELLM_PROMPT_RATE;
+		c->step = rate_step(t, rate->metric);
+	}
 	if (why)
 		leave_open(c, why);
 	if (rate->metric != IB_GUIDELLM_CONCURRENCY)
 		leave_open(expect(t, rate->metric, "successful", "median", &ib_claimed_only, IB_MEASURE_GIVEN, 1, m->ok.median, TOLERANCE), no_rate);
 	c = expect(t, rate->metric, "total", "mean", f, IB_MEASURE_SCALAR, 1, m->total.mean, tolerance);
+	if (c)
+		c->step = rate_step(t, rate->metric);
 	if (why || !t->clean)
 		leave_open(c, why ? why : mixed);
 }
@@ -281,7 +295,7 @@ static void note_bundles(const struct task *t)
 			       "a chunk holds %.1f tokens on average: inter_token_latency_ms counts the first one as one token and comes out low", tokens / chunks);
 }
 
-int ib_guidellm_claims(const struct ib_guidellm_shape *shape, const struct ib_guidellm_benchmark *b, struct ib_result *r, struct ib_err *err)
+void ib_guidellm_claims(const struct ib_guidellm_shape *shape, const struct ib_guidellm_benchmark *b, struct ib_result *r)
 {
 	struct task t = {.shape = shape, .b = b, .r = r};
 
@@ -294,7 +308,4 @@ int ib_guidellm_claims(const struct ib_guidellm_shape *shape, const struct ib_gu
 	claim_duration(&t);
 	note_totals(&t);
 	note_bundles(&t);
-	if (r->n_claims >= IB_CLAIMS_MAX)
-		return ib_fail_at(err, IB_E_LIMIT, r->file, "'%s' holds more than %d statistics", r->file, IB_CLAIMS_MAX);
-	return 0;
 }

@@ -132,29 +132,26 @@ static void take_parameter(struct ib_result *r, const char *name, const char *va
 			ib_setting_put(&r->settings, rows[i].key, value, "the file");
 }
 
-static int take_line(struct ib_result *r, struct verdict *v, enum section section, const char *line, size_t n, struct ib_err *err)
+static void take_line(struct ib_result *r, struct verdict *v, enum section section, const char *line, size_t n)
 {
 	const char *colon = memchr(line, ':', n);
 	ib_auto_free char *name = NULL, *value = NULL;
 	double claimed;
 
 	if (!colon || (n && line[0] == ' ' && n > 1 && line[1] == '*'))
-		return 0;
+		return;
 	name = trimmed(line, (size_t)(colon - line));
 	value = trimmed(colon + 1, n - (size_t)(colon + 1 - line));
 	take_verdict(v, name, value);
 	if (section == PARAMETERS) {
 		take_parameter(r, name, value);
-		return 0;
+		return;
 	}
 	claimed = number(value);
 	if (isnan(claimed))
-		return 0;
-	if (r->n_claims >= IB_CLAIMS_MAX)
-		return ib_fail_at(err, IB_E_LIMIT, r->file, "'%s' states more than %d numbers", r->file, IB_CLAIMS_MAX);
+		return;
 	ib_samples_stated(r, name, claimed);
 	r->claims[r->n_claims - 1].headline = section == RESULTS;
-	return 0;
 }
 
 /* "No errors encountered during test." and "12 ERRORS encountered. See detailed log." */
@@ -168,14 +165,13 @@ static void take_count(struct verdict *v, const char *line, size_t n)
 		v->warnings = count;
 }
 
-static int read_summary(const char *text, size_t n, const char *name, struct ib_results *ret, struct ib_err *err)
+static void read_summary(const char *text, size_t n, const char *name, struct ib_results *ret)
 {
 	struct ib_result *r = begin(name, 0, ret);
 	struct verdict v = {.valid = -1, .constraints = -1, .duration = -1, .queries = -1, .stopping = -1};
 	enum section section = RESULTS;
-	int e = 0;
 
-	for (size_t at = 0; e == 0 && at < n;) {
+	for (size_t at = 0; at < n;) {
 		const char *end = memchr(text + at, '\n', n - at);
 		size_t len = end ? (size_t)(end - text) - at : n - at;
 
@@ -185,15 +181,13 @@ static int read_summary(const char *text, size_t n, const char *name, struct ib_
 			section = PARAMETERS;
 		take_count(&v, text + at, len);
 		if (len <= LINE_MAX)
-			e = take_line(r, &v, section, text + at, len, err);
+			take_line(r, &v, section, text + at, len);
 		at += len + 1;
 	}
-	if (e == 0)
-		judge(r, &v);
-	if (e == 0 && section != PARAMETERS)
+	judge(r, &v);
+	if (section != PARAMETERS)
 		ib_strv_add(&r->missing, "Test Parameters Used");
 	verdict_clear(&v);
-	return e;
 }
 
 /* --- detail --- */
@@ -236,7 +230,7 @@ static void take_detail(struct ib_result *r, struct verdict *v, const char *key,
 		take_text(&r->client_version, text);
 	else if (strcmp(key, "num_errors") == 0 && json_is_integer(value))
 		v->errors = json_integer_value(value);
-	else if (ib_starts(key, "result_") && json_is_number(value) && r->n_claims < IB_CLAIMS_MAX)
+	else if (ib_starts(key, "result_") && json_is_number(value))
 		ib_samples_stated(r, key, json_number_value(value));
 }
 
@@ -288,7 +282,10 @@ static int read_file(const struct ib_source *in, const char *name, struct ib_res
 
 	if (r < 0)
 		return r;
-	return is_detail(ib_buf_str(&b), b.len) ? read_detail(b.data, b.len, name, ret, err) : read_summary(ib_buf_str(&b), b.len, name, ret, err);
+	if (is_detail(ib_buf_str(&b), b.len))
+		return read_detail(b.data, b.len, name, ret, err);
+	read_summary(ib_buf_str(&b), b.len, name, ret);
+	return 0;
 }
 
 const struct ib_client ib_client_mlperf = {

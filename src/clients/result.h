@@ -11,7 +11,7 @@
 #include "metrics/stat.h"
 
 #define IB_CLAIM_TOLERANCE 1e-12 /* relative; counts must be equal */
-#define IB_CLAIMS_MAX 4096       /* of one result */
+#define IB_CLAIMS_MAX 4096       /* of one result: so many are too many */
 #define IB_RESULTS_MAX 1000      /* in one file */
 
 /* Each a count, or IB_NOT_IN_FILE. Warm-up requests are in none of them. */
@@ -183,7 +183,7 @@ void ib_results_derive(struct ib_results *r);
 void ib_result_derive(struct ib_result *r);
 
 /* Appends a claim whose number ib_results_derive() will derive as measure of f. name is the client's word for it, key the JSON pointer. claimed NaN: nothing is
- * added. Returned to set headline, rule and p; valid until the next addition. NULL beyond IB_CLAIMS_MAX: the reader fails with IB_E_LIMIT. */
+ * added. Returned to set headline, rule and p; valid until the next addition. NULL beyond IB_CLAIMS_MAX: ib_client_read_source() then fails with IB_E_LIMIT. */
 struct ib_claim *ib_result_expect(struct ib_result *r, const char *name, const char *key, const struct ib_formula *f, enum ib_measure measure, double scale,
 				  double claimed, double tolerance);
 /* Appends a claim that the reader derived itself; its status from claimed and derived (tolerance 0: counts). why is kept for a number that is not derivable

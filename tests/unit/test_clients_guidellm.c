@@ -263,6 +263,27 @@ static void test_guidellm_a_changed_number_differs(void)
 	}
 }
 
+/* 0.3 leaves out the token at the very end, and no more than that. */
+static void test_guidellm_old_rates_are_off_by_one_token(void)
+{
+	static const char claim[] = "output_tokens_per_second.successful.mean";
+	ib_auto_results struct ib_results all = {0}, edited = {0};
+	ib_auto_free char *from = NULL, *to = NULL, *text = NULL;
+	ib_auto_buf struct ib_buf b = {0};
+	double claimed;
+
+	read_set("guidellm-0.3.1/conc4", &all);
+	CU_ASSERT(ib_result_find_claim(&all.v[0], claim)->status == IB_CLAIM_WITHIN);
+	claimed = ib_result_find_claim(&all.v[0], claim)->claimed;
+	from = ib_asprintf("%.6f", claimed);
+	from[strlen(from) - 2] = '\0';
+	to = ib_asprintf("%.6f", claimed * 0.9995);
+	load("guidellm-0.3.1/conc4", &b);
+	text = changed(ib_buf_str(&b), "\"output_tokens_per_second\"", from, to);
+	read_text(text, &edited);
+	CU_ASSERT(ib_result_find_claim(&edited.v[0], claim)->status == IB_CLAIM_DIFFERS);
+}
+
 static void test_guidellm_keys_in_any_order(void)
 {
 	ib_auto_free char *ok = record("101", ""), *bad = record("null", ",\"x\":[1,{\"y\":2}]");
@@ -482,6 +503,7 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_guidellm_all_failed_proves_no_zero),
 	IB_TEST(test_guidellm_a_sample_of_the_records_derives_nothing),
 	IB_TEST(test_guidellm_a_changed_number_differs),
+	IB_TEST(test_guidellm_old_rates_are_off_by_one_token),
 	IB_TEST(test_guidellm_keys_in_any_order),
 	IB_TEST(test_guidellm_versions_that_are_not_known),
 	IB_TEST(test_guidellm_impossible_times_are_left_out),

@@ -170,6 +170,19 @@ static void test_clients_sglang_hostile_files_are_refused_or_read(void)
 	}
 }
 
+/* Of more numbers than the limit some would be left out, the false one among them. */
+static void test_clients_sglang_too_many_numbers_are_refused(void)
+{
+	ib_auto_buf struct ib_buf b = IB_BUF(1u << 20);
+	ib_auto_results struct ib_results r = {0};
+
+	ib_buf_adds(&b, HEAD "\"completed\":1");
+	for (int i = 0; i < IB_CLAIMS_MAX; i++)
+		ib_buf_addf(&b, ",\"p0.%04d_ttft_ms\":1", i);
+	ib_buf_adds(&b, "}");
+	CU_ASSERT(kit_read(ib_buf_str(&b), &r) == IB_E_LIMIT);
+}
+
 static void test_clients_sglang_survives_cuts_and_flips(void)
 {
 	ib_auto_buf struct ib_buf b = {0};
@@ -189,6 +202,7 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_clients_sglang_success_takes_output),
 	IB_TEST(test_clients_sglang_unknown_shapes_do_not_pass),
 	IB_TEST(test_clients_sglang_hostile_files_are_refused_or_read),
+	IB_TEST(test_clients_sglang_too_many_numbers_are_refused),
 	IB_TEST(test_clients_sglang_survives_cuts_and_flips),
 	{0},
 };
