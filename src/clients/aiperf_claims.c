@@ -89,14 +89,6 @@ static struct ib_claim *expect(const struct ib_aiperf_summary *s, struct ib_resu
 	return ib_result_expect(r, name, key, f, measure, scale, ib_aiperf_number(s->metrics, metric, statistic), tolerance);
 }
 
-/* A claim for which only a reason can be given. */
-static void open_claim(struct ib_claim *c, const char *why)
-{
-	c->measure = IB_MEASURE_GIVEN;
-	c->derived = ib_stat_not_recorded(why);
-	c->why = ib_strdup(why);
-}
-
 /* Why this statistic cannot be repeated, or NULL. */
 static const char *obstacle(const struct ib_aiperf_summary *s, const struct ib_formula *f, enum ib_measure measure)
 {
@@ -125,7 +117,7 @@ static void claim_series(const struct ib_aiperf_summary *s, struct ib_result *r,
 			c->rule = ib_starts(m->name, "adj_") ? IB_RULE_NEAREST : IB_RULE_LINEAR;
 		}
 		if (why)
-			open_claim(c, why);
+			ib_claim_leave_open(c, why);
 	}
 }
 

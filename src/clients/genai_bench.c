@@ -93,23 +93,32 @@ static const struct ib_pick file_table[] = {
 	{.path = NULL},
 };
 
-/* Milliseconds become seconds. Embeddings and images have no output tokens: for them, no error is success. */
+/* Milliseconds become seconds. */
 static void finish_columns(struct ib_genai_bench *f, struct ib_result *r)
 {
 	struct ib_columns *c = &r->columns;
 	double scale = f->unit && strcmp(f->unit, "ms") == 0 ? 1000 : 1;
-	int64_t silent = 0;
 
 	for (size_t i = 0; i < c->n; i++) {
 		c->ttft_s[i] /= scale;
 		c->e2e_s[i] /= scale;
 		f->tpots.v[i] /= scale;
-		if (c->outcome[i] != IB_OUTCOME_SUCCEEDED || !f->tokens || c->output_tokens[i] != 0)
+	}
+	ib_columns_end(c);
+}
+
+/* Success takes an output token; but embeddings and images have none: for them, no error is success. After the claims, which are the client's. */
+static void put_right(const struct ib_genai_bench *f, struct ib_result *r)
+{
+	struct ib_columns *c = &r->columns;
+	int64_t silent = 0;
+
+	for (size_t i = 0; f->tokens && i < c->n; i++) {
+		if (c->outcome[i] != IB_OUTCOME_SUCCEEDED || c->output_tokens[i] != 0)
 			continue;
 		c->outcome[i] = IB_OUTCOME_FAILED;
 		silent++;
 	}
-	ib_columns_end(c);
 	if (c->n)
 		r->requests.without_output = silent;
 }
@@ -207,8 +216,9 @@ static int read_results(struct ib_stream *s, const char *name, struct ib_results
 	finish_columns(&f, r);
 	put_run(&f, r);
 	put_scenario(&f, r);
-	put_counts(&f, r);
 	ib_genai_bench_claims(&f, r);
+	put_right(&f, r);
+	put_counts(&f, r);
 	return 0;
 }
 

@@ -10,7 +10,35 @@
 
 #define EXACT 1e-9
 
-static void claim_statistics(const struct ib_genai_bench *f, struct ib_result *r)
+static const char left_out[] = "the client left the first or last requests out of its statistics, and its records do not say which";
+
+static double number(const struct ib_genai_bench *f, const char *key)
+{
+	return ib_statistic_number(f->run, key);
+}
+
+/* How many requests a statistic was taken over, by its sum and mean; 0: they do not tell. */
+static double taken(const json_t *statistic)
+{
+	double n = ib_statistic_number(statistic, "sum") / ib_statistic_number(statistic, "mean");
+
+	return fabs(n - round(n)) <= 1e-6 ? round(n) : 0;
+}
+
+/* The client can leave a share of the first and the last requests out of its statistics, and marks none of them. */
+static bool cut(const struct ib_genai_bench *f, const struct ib_result *r)
+{
+	const json_t *all = json_object_get(f->run, "stats");
+	double n = taken(json_object_get(all, "e2e_latency"));
+	int64_t ok = 0;
+
+	for (size_t i = 0; i < r->columns.n; i++)
+		ok += r->columns.outcome[i] == IB_OUTCOME_SUCCEEDED;
+	return n > 0 && n < (double)ok && !(fabs(taken(json_object_get(all, "ttft")) - n) > 0) &&
+	       !(fabs(taken(json_object_get(all, "num_input_tokens")) - n) > 0);
+}
+
+static void claim_statistics(const struct ib_genai_bench *f, struct ib_result *r, bool part)
 {
 	static const struct {
 		const char *key;
@@ -37,17 +65,15 @@ static void claim_statistics(const struct ib_genai_bench *f, struct ib_result *r
 						   .tolerance = EXACT,
 						   .std = IB_MEASURE_STD,
 						   .headline = stats[i].headline};
+		size_t from = r->n_claims;
 
 		ib_statistics_expect(r, json_object_get(all, stats[i].key), &what);
+		for (size_t k = from; part && k < r->n_claims; k++)
+			ib_claim_leave_open(&r->claims[k], left_out);
 	}
 }
 
-static double number(const struct ib_genai_bench *f, const char *key)
-{
-	return ib_statistic_number(f->run, key);
-}
-
-static void claim_totals(const struct ib_genai_bench *f, struct ib_result *r)
+static void claim_totals(const struct ib_genai_bench *f, struct ib_result *r, bool part)
 {
 	static const struct {
 		const char *key;
@@ -72,6 +98,8 @@ static void claim_totals(const struct ib_genai_bench *f, struct ib_result *r)
 
 		if (c)
 			c->headline = totals[i].headline;
+		if (part && totals[i].rate && totals[i].formula != &ib_requests_over_duration)
+			ib_claim_leave_open(c, left_out);
 	}
 }
 
@@ -87,7 +115,7 @@ static int64_t errors_of(const struct ib_result *r)
 
 static void hint_errors(const struct ib_genai_bench *f, struct ib_result *r)
 {
-	int64_t errors = errors_of(r) - (r->requests.without_output > 0 ? r->requests.without_output : 0), coded = 0;
+	int64_t errors = errors_of(r), coded = 0;
 	json_t *codes = json_object_get(f->run, "error_codes_frequency");
 	const char *code;
 	json_t *v;
@@ -123,8 +151,11 @@ static void hint_records(const struct ib_genai_bench *f, struct ib_result *r)
 
 void ib_genai_bench_claims(const struct ib_genai_bench *f, struct ib_result *r)
 {
-	claim_totals(f, r);
-	claim_statistics(f, r);
+	bool part = cut(f, r);
+
+	claim_totals(f, r, part);
+	claim_statistics(f, r, part);
+	ib_result_derive(r);
 	if (!isnan(r->duration_s))
 		ib_result_claim(r, "aggregated_metrics/run_duration", &ib_duration_client, r->duration_s, ib_stat_not_recorded("no start or end times in the file"), 0,
 				NULL);

@@ -79,16 +79,6 @@ static struct ib_claim *expect(const struct task *t, enum ib_guidellm_metric_id 
 	return ib_result_expect(t->r, name, key, f, measure, scale, claimed, tolerance);
 }
 
-/* A claim for which only a reason can be given. */
-static void leave_open(struct ib_claim *c, const char *why)
-{
-	if (!c)
-		return;
-	c->measure = IB_MEASURE_GIVEN;
-	c->derived = ib_stat_not_recorded(why);
-	c->why = ib_strdup(why);
-}
-
 static const struct series {
 	enum ib_guidellm_metric_id metric;
 	const struct ib_formula *formula, *old; /* of 0.4 and later, of 0.3 */
@@ -135,7 +125,7 @@ static void claim_series(const struct task *t, const struct series *s)
 			       percents[i], s->headline && percents[i] >= 90 && percents[i] < 99.5);
 	c = expect(t, s->metric, "total", "mean", f, IB_MEASURE_MEAN, s->scale, m->total.mean, TOLERANCE);
 	if (!t->clean)
-		leave_open(c, mixed);
+		ib_claim_leave_open(c, mixed);
 }
 
 static const struct rate {
@@ -197,14 +187,14 @@ static void claim_rate(const struct task *t, const struct rate *rate)
 		c->step = rate_step(t, rate->metric);
 	}
 	if (why)
-		leave_open(c, why);
+		ib_claim_leave_open(c, why);
 	if (rate->metric != IB_GUIDELLM_CONCURRENCY)
-		leave_open(expect(t, rate->metric, "successful", "median", &ib_claimed_only, IB_MEASURE_GIVEN, 1, m->ok.median, TOLERANCE), no_rate);
+		ib_claim_leave_open(expect(t, rate->metric, "successful", "median", &ib_claimed_only, IB_MEASURE_GIVEN, 1, m->ok.median, TOLERANCE), no_rate);
 	c = expect(t, rate->metric, "total", "mean", f, IB_MEASURE_SCALAR, 1, m->total.mean, tolerance);
 	if (c)
 		c->step = rate_step(t, rate->metric);
 	if (why || !t->clean)
-		leave_open(c, why ? why : mixed);
+		ib_claim_leave_open(c, why ? why : mixed);
 }
 
 /* --- counters --- */

@@ -121,6 +121,17 @@ struct ib_claim *ib_result_expect(struct ib_result *r, const char *name, const c
 			    });
 }
 
+void ib_claim_leave_open(struct ib_claim *c, const char *why)
+{
+	if (!c)
+		return;
+	c->measure = IB_MEASURE_GIVEN;
+	c->derived = ib_stat_not_recorded(why);
+	c->status = IB_CLAIM_NOT_DERIVABLE;
+	free(c->why);
+	c->why = ib_strdup(why);
+}
+
 void ib_result_claim(struct ib_result *r, const char *key, const struct ib_formula *f, double claimed, struct ib_stat derived, double tolerance,
 		     const char *why)
 {

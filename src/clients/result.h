@@ -190,6 +190,8 @@ struct ib_claim *ib_result_expect(struct ib_result *r, const char *name, const c
  * (NULL: derived.why). key is a name too. */
 void ib_result_claim(struct ib_result *r, const char *key, const struct ib_formula *f, double claimed, struct ib_stat derived, double tolerance,
 		     const char *why);
+/* Makes it one for which only a reason can be given. c NULL: nothing. */
+void ib_claim_leave_open(struct ib_claim *c, const char *why);
 enum ib_claim_status ib_claim_compare(double claimed, struct ib_stat derived, double tolerance);
 /* What only this reader sees wrong. key, expected and found may be NULL. At most IB_HINTS_MAX are kept. */
 void ib_result_hint(struct ib_result *r, const char *check, const char *key, const char *expected, const char *found, const char *fmt, ...)

@@ -159,9 +159,7 @@ static void excuse_input(struct ib_result *r)
 		if (constant || k->status != IB_CLAIM_DIFFERS || (k->formula != &ib_sum_input_tokens && k->formula != &ib_input_tokens_over_duration &&
 								  k->formula != &ib_total_tokens_over_duration))
 			continue;
-		k->status = IB_CLAIM_NOT_DERIVABLE;
-		k->why = ib_strdup("the lengths of the requests are the server's counts, this number is the data set's");
-		k->derived = ib_stat_not_recorded("the records hold other counts");
+		ib_claim_leave_open(k, "the lengths of the requests are the server's counts, this number is the data set's");
 	}
 }
 

@@ -95,9 +95,7 @@ static void excuse_rebuilt(const struct ib_result *r, struct ib_claim *c)
 {
 	if (r->e2e != &ib_e2e_ttft_plus_gaps || c->status != IB_CLAIM_DIFFERS || (c->formula != r->e2e && c->formula != &ib_tpot_excl_first))
 		return;
-	c->status = IB_CLAIM_NOT_DERIVABLE;
-	c->derived = ib_stat_not_recorded(no_end_times);
-	c->why = ib_strdup(no_end_times);
+	ib_claim_leave_open(c, no_end_times);
 }
 
 static double number(const json_t *o, const char *key)

@@ -77,6 +77,24 @@ static void test_clients_genai_bench_edits_are_told(void)
 	}
 }
 
+/* One record of four is left out as a warm-up, another answered nothing: the client counts both, and no number of it was edited. */
+static void test_clients_genai_bench_what_the_client_leaves_out_is_no_edit(void)
+{
+#define RECORD(e2e, out) "{\"ttft\":0.5,\"e2e_latency\":" e2e ",\"num_input_tokens\":8,\"num_output_tokens\":" out "}"
+	ib_auto_results struct ib_results r = {0};
+
+	CU_ASSERT_FATAL(kit_read("{\"aggregated_metrics\":{\"run_duration\":2,\"requests_per_second\":2,\"num_completed_requests\":4,"
+				 "\"mean_output_throughput_tokens_per_s\":4,"
+				 "\"stats\":{\"ttft\":{\"mean\":0.5,\"sum\":1.5},\"e2e_latency\":{\"mean\":1,\"sum\":3},"
+				 "\"num_input_tokens\":{\"mean\":8,\"sum\":24},\"num_reasoning_tokens\":{}}},\"individual_request_metrics\":[" RECORD("9", "4")
+				 "," RECORD("1", "4") "," RECORD("1", "4") "," RECORD("1", "0") "],\"_time_unit\":\"s\"}",
+				 &r) == IB_OK);
+	CU_ASSERT(kit_status(&r.v[0], IB_CLAIM_DIFFERS) == 0);
+	CU_ASSERT(kit_claim(&r.v[0], "num_completed_requests") == IB_CLAIM_EXACT && kit_claim(&r.v[0], "requests_per_second") == IB_CLAIM_EXACT);
+	CU_ASSERT(kit_claim(&r.v[0], "e2e_latency.mean") == IB_CLAIM_NOT_DERIVABLE);
+	CU_ASSERT(r.v[0].requests.succeeded == 3 && r.v[0].requests.without_output == 1);
+}
+
 static void test_clients_genai_bench_milliseconds(void)
 {
 	ib_auto_results struct ib_results r = {0};
@@ -129,6 +147,7 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_clients_genai_bench_error_rate_of_zero_is_told),
 	IB_TEST(test_clients_genai_bench_counts_never_set_are_told),
 	IB_TEST(test_clients_genai_bench_edits_are_told),
+	IB_TEST(test_clients_genai_bench_what_the_client_leaves_out_is_no_edit),
 	IB_TEST(test_clients_genai_bench_milliseconds),
 	IB_TEST(test_clients_genai_bench_hostile_files_are_refused_or_read),
 	IB_TEST(test_clients_genai_bench_survives_cuts_and_flips),
