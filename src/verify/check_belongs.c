@@ -160,6 +160,94 @@ static void copies(const struct ib_check *self, const struct ib_audit_view *v, s
 			ib_check_fail(self, f, IB_OK, all[i].file, "the same bytes as '%s': a copy is no second measurement", all[i - 1].file);
 }
 
+/* --- the same records in two results: of a folder, where nobody wrote down what each run left --- */
+
+struct records {
+	uint64_t hash;
+	const struct ib_result *res;
+	const struct ib_audit_run *run;
+};
+
+static uint64_t hash_reals(uint64_t h, const double *v, size_t n)
+{
+	const unsigned char *at = (const unsigned char *)v;
+
+	for (size_t i = 0; v && i < n * sizeof(*v); i++)
+		h = (h ^ at[i]) * 0x100000001b3u;
+	return h;
+}
+
+static int by_hash(const void *a, const void *b)
+{
+	const struct records *x = a, *y = b;
+	int d = (x->hash > y->hash) - (x->hash < y->hash);
+
+	if (d)
+		return d;
+	d = strcmp(x->run->name, y->run->name);
+	return d ? d : (x->res > y->res) - (x->res < y->res);
+}
+
+static bool same_reals(const double *a, const double *b, size_t n)
+{
+	return a && b ? memcmp(a, b, n * sizeof(*a)) == 0 : !a && !b;
+}
+
+static bool same_records(const struct ib_result *a, const struct ib_result *b)
+{
+	const struct ib_columns *x = &a->columns, *y = &b->columns;
+
+	return a->client == b->client && x->n == y->n && same_reals(x->ttft_s, y->ttft_s, x->n) && same_reals(x->e2e_s, y->e2e_s, x->n);
+}
+
+/* Requests whose times were measured, each of its own: those that a stage and its summary share are one measurement. */
+static bool has_times(const struct ib_result *res)
+{
+	const struct ib_columns *c = &res->columns;
+	const double *v = c->ttft_s ? c->ttft_s : c->e2e_s;
+	size_t n = 0;
+
+	for (size_t i = 1; v && i < c->n; i++)
+		n += v[i] > v[0] || v[i] < v[0];
+	return n >= 2 && !res->within && !res->any_benchmark;
+}
+
+/* Said already. */
+static bool same_bytes(const struct ib_audit_view *v, const struct records *a, const struct records *b)
+{
+	const char *digest = digest_of(v, a->res->file);
+
+	return a->run != b->run && *digest && strcmp(digest, digest_of(v, b->res->file)) == 0;
+}
+
+static void replays(const struct ib_check *self, const struct ib_audit_view *v, struct ib_findings *f)
+{
+	ib_auto_free struct records *all = NULL;
+	size_t n = 0, room = 0;
+
+	for (size_t i = 0; i < v->n_runs; i++)
+		room += v->runs[i].results->n;
+	all = ib_alloc((room + 1) * sizeof(*all));
+	for (size_t i = 0; i < v->n_runs; i++)
+		for (size_t k = 0; k < v->runs[i].results->n; k++) {
+			const struct ib_result *res = &v->runs[i].results->v[k];
+			const struct ib_columns *c = &res->columns;
+
+			if (has_times(res))
+				all[n++] = (struct records){hash_reals(hash_reals(0xcbf29ce484222325u, c->ttft_s, c->n), c->e2e_s, c->n), res, &v->runs[i]};
+		}
+	if (n > 1)
+		qsort(all, n, sizeof(*all), by_hash);
+	for (size_t i = 1; i < n; i++) {
+		const struct ib_result *a = all[i - 1].res, *b = all[i].res;
+
+		if (all[i].hash != all[i - 1].hash || !same_records(a, b) || same_bytes(v, &all[i - 1], &all[i]))
+			continue;
+		ib_check_fail_as(self, f, all[i].run == all[i - 1].run ? IB_FINDING_W : self->level, b->file,
+				 "the times of all %zu requests are those of '%s' (result %zu there): it is no second measurement", b->columns.n, a->file, a->index + 1);
+	}
+}
+
 static void run(const struct ib_check *self, const struct ib_audit_view *v, struct ib_findings *f)
 {
 	size_t before = f->n, seen = 0;
@@ -173,6 +261,8 @@ static void run(const struct ib_check *self, const struct ib_audit_view *v, stru
 			seen += as_named(self, res, f);
 		}
 	copies(self, v, f);
+	if (!v->study)
+		replays(self, v, f);
 	ib_check_hints(self, v, f);
 	if (!seen && f->n == before)
 		ib_check_skip(self, f, NULL, v->study ? "no result states when it was measured" : "nobody else wrote down when these results were measured");
@@ -184,7 +274,7 @@ const struct ib_check ib_check_belongs = {
 	.level = IB_FINDING_E,
 	.title = "results were made in the run that they are shown for",
 	.reads = "the times in each result against those of its run's record (give or take 2 s; times without a zone may be of any zone), the start of the "
-		 "server whose counters stand beside it, and the date in its file's name; the digests of all results",
+		 "server whose counters stand beside it, and the date in its file's name; the digests of all results, of loose files also the times of their requests, which no second run repeats",
 	.means = "a result is of another run or session, was copied from another run, or its times were changed",
 	.todo = "do not count it as a measurement of this run; ask for the run's own output",
 	.audit = run,

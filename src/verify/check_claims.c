@@ -5,7 +5,7 @@
 
 #include "base/str.h"
 #include "json/json.h"
-#include "verify/check.h"
+#include "verify/orders.h"
 
 static void one_claim(const struct ib_check *self, const struct ib_result *res, const struct ib_claim *claim, struct ib_findings *f)
 {
@@ -62,6 +62,7 @@ static void one_result(const struct ib_check *self, const struct ib_audit_run *r
 		open += c->status == IB_CLAIM_NOT_DERIVABLE;
 		headlines += c->status == IB_CLAIM_NOT_DERIVABLE && c->headline;
 	}
+	ib_claims_orders(self, res, f);
 	if (!res->n_claims)
 		ib_check_skip(self, f, res->file, "the file states no number that could be derived");
 	else if (headlines || open == res->n_claims)
@@ -80,7 +81,8 @@ const struct ib_check ib_check_claims = {
 	.id = "A10",
 	.level = IB_FINDING_E,
 	.title = "the clients' numbers re-derive from their raw records",
-	.reads = "each number that a client states against the same number derived from its records by the client's own formula, within the stated tolerance",
+	.reads = "each number that a client states against the same number derived from its records by the client's own formula, within the stated tolerance; "
+		 "where there are no records, whether any records could give the stated minimum, percentiles, maximum, mean and spread",
 	.means = "the file was edited, or its numbers are not those of its records",
 	.todo = "quote only the derived numbers, and ask where the stated ones come from",
 	.audit = run,

@@ -55,6 +55,19 @@ static void notes(const struct ib_check *self, const struct ib_result *res, stru
 		note(self, res, 1, "byte-order mark", f);
 }
 
+/* Of loose files all that is known is what they say: one whose numbers cannot be judged leaves the verdict open, else a changed version would hide a changed
+ * number. What vouches for a study's bytes is not this. */
+static void unknown_versions(const struct ib_check *self, const struct ib_audit_run *run, struct ib_findings *f)
+{
+	for (size_t k = 0; !run->run && k < run->results->n; k++) {
+		const struct ib_result *res = &run->results->v[k];
+
+		if (res->unknown_version && (k == 0 || !ib_streq(res->file, res[-1].file)))
+			ib_check_fail(self, f, IB_E_UNSUPPORTED, res->file,
+				      "cannot be judged here: it is of a version of %s that is not known, or lacks what marks its version", res->client->name);
+	}
+}
+
 static void run(const struct ib_check *self, const struct ib_audit_view *v, struct ib_findings *f)
 {
 	size_t before = f->n, n = 0;
@@ -62,6 +75,7 @@ static void run(const struct ib_check *self, const struct ib_audit_view *v, stru
 	for (size_t i = 0; i < v->n_runs; i++) {
 		n += v->runs[i].results->n;
 		one_run(self, &v->runs[i], f);
+		unknown_versions(self, &v->runs[i], f);
 	}
 	ib_check_hints(self, v, f);
 	if (!n && f->n == before)

@@ -28,28 +28,34 @@ bool ib_screen_holds(const struct ib_verdict *v)
 
 /* --- the first line --- */
 
-/* Does a number of any result come out of its records? */
-static bool rederives(const struct ib_verdict *v)
+/* How many of the numbers that the clients state come out of their records, and how many there are. */
+static void count_numbers(const struct ib_verdict *v, size_t *ret_derived, size_t *ret_all)
 {
+	*ret_derived = *ret_all = 0;
 	for (size_t i = 0; i < v->audit.n_runs; i++)
 		for (size_t k = 0; k < v->audit.runs[i].results->n; k++) {
 			const struct ib_result *res = &v->audit.runs[i].results->v[k];
 
-			for (size_t c = 0; c < res->n_claims; c++)
-				if (res->claims[c].status == IB_CLAIM_EXACT || res->claims[c].status == IB_CLAIM_WITHIN)
-					return true;
+			*ret_all += res->n_claims;
+			for (size_t c = 0; !res->unknown_version && c < res->n_claims; c++)
+				*ret_derived += res->claims[c].status == IB_CLAIM_EXACT || res->claims[c].status == IB_CLAIM_WITHIN;
 		}
-	return false;
 }
 
-/* Of anybody's files: no digest, no ledger, so what they measured stays open whatever the numbers do. */
+/* Of anybody's files: no digest, no ledger, so what they measured stays open whatever the numbers do. That some numbers derive is not said of all. */
 static void loose_words(const struct screen *s, size_t warnings, char ret[120])
 {
-	char with[40] = "";
+	char with[40] = "", what[64] = "NO NUMBER RE-DERIVES";
+	size_t derived, all;
 
 	if (warnings)
 		snprintf(with, sizeof(with), ", WITH %zu WARNING%s", warnings, warnings == 1 ? "" : "S");
-	snprintf(ret, 120, "%s%s; WHAT THEY MEASURED CANNOT BE ESTABLISHED", rederives(s->v) ? "NUMBERS RE-DERIVE" : "NO NUMBER RE-DERIVES", with);
+	count_numbers(s->v, &derived, &all);
+	if (derived == all && all)
+		snprintf(what, sizeof(what), "NUMBERS RE-DERIVE");
+	else if (derived)
+		snprintf(what, sizeof(what), "%zu OF %zu NUMBERS RE-DERIVE", derived, all);
+	snprintf(ret, 120, "%s%s; WHAT THEY MEASURED CANNOT BE ESTABLISHED", what, with);
 }
 
 static void words(const struct screen *s, char ret[120])

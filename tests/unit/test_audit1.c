@@ -398,6 +398,85 @@ static void test_audit1_no_result_passes_nothing(void)
 	end(&x);
 }
 
+/* Without records the claims of one series still have to fit each other. */
+static void stated(struct fixture *x, const char *key, enum ib_measure m, double p, double value)
+{
+	struct ib_claim *c = ib_result_expect(x->r, key + 1, key, &ib_ttft_first_chunk, m, 1, value, IB_CLAIM_TOLERANCE);
+
+	CU_ASSERT_PTR_NOT_NULL_FATAL(c);
+	c->p = p;
+	c->status = IB_CLAIM_NOT_DERIVABLE;
+}
+
+static bool impossible(double min, double p50, double p99, double max, double mean, double std)
+{
+	struct fixture x;
+	bool found;
+
+	begin(&x);
+	stated(&x, "/p99", IB_MEASURE_PERCENTILE, 99, p99);
+	stated(&x, "/std", IB_MEASURE_STD, 0, std);
+	stated(&x, "/max", IB_MEASURE_MAX, 0, max);
+	stated(&x, "/mean", IB_MEASURE_MEAN, 0, mean);
+	stated(&x, "/median", IB_MEASURE_PERCENTILE, 50, p50);
+	stated(&x, "/min", IB_MEASURE_MIN, 0, min);
+	ib_check_find("A10")->audit(ib_check_find("A10"), &x.v, &x.f);
+	found = ib_findings_count(&x.f, IB_FINDING_E, IB_FAIL) > 0;
+	end(&x);
+	return found;
+}
+
+static void test_audit1_impossible_statistics(void)
+{
+	struct fixture x;
+
+	CU_ASSERT(!impossible(1, 2, 5, 6, 2.5, 1));
+	CU_ASSERT(!impossible(0, 0, 0, 0, 0, 0));
+	CU_ASSERT(impossible(1, 2, 1.5, 6, 2.5, 1));
+	CU_ASSERT(impossible(1, 2, 7, 6, 2.5, 1));
+	CU_ASSERT(impossible(3, 2, 5, 6, 3, 1));
+	CU_ASSERT(impossible(1, 2, 5, 6, 0.5, 2));
+	CU_ASSERT(impossible(1, 2, 5, 6, 6.5, 9));
+	CU_ASSERT(impossible(1, 2, 5, 6, 4, 1));
+	CU_ASSERT(impossible(1, 2, 5, 6, 2.5, -1));
+	begin(&x);
+	stated(&x, "/median", IB_MEASURE_PERCENTILE, 50, 2);
+	stated(&x, "/p50", IB_MEASURE_PERCENTILE, 50, 2.1);
+	CU_ASSERT(fails(&x, "A10", IB_FINDING_E));
+	x.r->claims[1].key[1] = '/'; /* "//50": of another object, another series */
+	CU_ASSERT(open_(&x, "A10"));
+	end(&x);
+}
+
+static void test_audit1_same_records_twice(void)
+{
+	struct fixture x;
+	struct ib_result *again;
+
+	begin(&x);
+	again = ib_results_add(&x.run.own, &ib_client_vllm_bench, "run/again.json");
+	fill(again);
+	CU_ASSERT(open_(&x, "A05")); /* all times alike: of a machine that counts so, not of a copy */
+	for (int k = 0; k < 2; k++)
+		for (size_t i = 0; i < N; i++)
+			x.run.own.v[k].columns.ttft_s[i] += (double)i * 1e-4;
+	CU_ASSERT(fails(&x, "A05", IB_FINDING_W));
+	x.run.own.v[1].columns.ttft_s[7] += 1e-9;
+	CU_ASSERT(open_(&x, "A05"));
+	end(&x);
+}
+
+static void test_audit1_unknown_version_decides_nothing(void)
+{
+	struct fixture x;
+
+	begin(&x);
+	x.r->unknown_version = true;
+	CU_ASSERT(open_(&x, "A03"));
+	CU_ASSERT(x.f.v[0].level == IB_FINDING_E && x.f.v[0].code == IB_E_UNSUPPORTED);
+	end(&x);
+}
+
 static void test_audit1_every_check_explains_itself(void)
 {
 	for (size_t i = 0; ib_audit_checks[i]; i++) {
@@ -464,6 +543,9 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_audit1_lengths_as_labelled),
 	IB_TEST(test_audit1_first_request),
 	IB_TEST(test_audit1_no_result_passes_nothing),
+	IB_TEST(test_audit1_impossible_statistics),
+	IB_TEST(test_audit1_same_records_twice),
+	IB_TEST(test_audit1_unknown_version_decides_nothing),
 	IB_TEST(test_audit1_every_check_explains_itself),
 	IB_TEST(test_audit1_stream_digests_what_was_left),
 	{NULL, NULL},

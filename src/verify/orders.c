@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* Statistics that no set of samples can have: percentiles that fall, a mean beyond the extremes, a mean and a median further apart than one standard deviation. */
+#include "verify/orders.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/auto.h"
+#include "base/str.h"
+#include "json/json.h"
+
+#define FAULTS_MAX 5     /* of one result */
+#define ROUNDING 1e-6    /* relative: some clients print few digits */
+#define RANK_MIN (-1.0)
+#define RANK_MAX 101.0
+#define RANK_MEAN 102.0  /* apart from the order */
+#define RANK_STD 103.0
+
+struct stated {
+	const struct ib_claim *claim;
+	double rank;
+	size_t parent; /* bytes of the key that name the object it stands in */
+};
+
+static double rank_of(const struct ib_claim *c)
+{
+	switch (c->measure) {
+	case IB_MEASURE_MIN:
+		return RANK_MIN;
+	case IB_MEASURE_PERCENTILE:
+		return c->p;
+	case IB_MEASURE_MAX:
+		return RANK_MAX;
+	case IB_MEASURE_MEAN:
+		return RANK_MEAN;
+	case IB_MEASURE_STD:
+	case IB_MEASURE_STD_SAMPLE:
+		return RANK_STD;
+	default:
+		return NAN;
+	}
+}
+
+/* Of one series: one formula in one unit, stated in one object. */
+static int by_series(const void *a, const void *b)
+{
+	const struct stated *x = a, *y = b;
+	int d = strcmp(x->claim->formula->name, y->claim->formula->name);
+
+	if (d == 0)
+		d = (x->claim->scale > y->claim->scale) - (x->claim->scale < y->claim->scale);
+	if (d == 0)
+		d = (x->parent > y->parent) - (x->parent < y->parent);
+	return d ? d : strncmp(x->claim->key, y->claim->key, x->parent);
+}
+
+static int by_rank(const void *a, const void *b)
+{
+	const struct stated *x = a, *y = b;
+	int d = by_series(a, b);
+
+	return d ? d : (x->rank > y->rank) - (x->rank < y->rank);
+}
+
+static bool above(double a, double b)
+{
+	return a > b + ROUNDING * fmax(fabs(a), fabs(b));
+}
+
+/* Only what the records do not decide already. */
+static bool open_pair(const struct ib_claim *a, const struct ib_claim *b)
+{
+	return a->status != IB_CLAIM_DIFFERS && b->status != IB_CLAIM_DIFFERS &&
+	       (a->status == IB_CLAIM_NOT_DERIVABLE || b->status == IB_CLAIM_NOT_DERIVABLE);
+}
+
+static bool say(const struct ib_check *self, const struct ib_result *res, const struct ib_claim *a, const struct ib_claim *b, const char *why, struct ib_findings *f)
+{
+	struct ib_finding *one;
+	char x[32], y[32];
+
+	ib_json_double(a->claimed, x);
+	ib_json_double(b->claimed, y);
+	one = ib_check_fail(self, f, IB_OK, res->file, "'%s' is %s and '%s' is %s: %s", a->name, x, b->name, y, why);
+	if (!one->where)
+		one->where = ib_strdup(a->key);
+	return true;
+}
+
+/* The order of one series: its members from v to end, by rank. */
+static bool falls(const struct ib_check *self, const struct ib_result *res, const struct stated *v, const struct stated *end, struct ib_findings *f)
+{
+	for (const struct stated *s = v + 1; s < end && s->rank <= RANK_MAX; s++) {
+		const struct ib_claim *low = s[-1].claim, *high = s->claim;
+		bool same = !(s[-1].rank < s->rank);
+
+		if (open_pair(low, high) && (above(low->claimed, high->claimed) || (same && above(high->claimed, low->claimed))))
+			return say(self, res, low, high, same ? "they are one number" : "no times have both", f);
+	}
+	return false;
+}
+
+static bool contradicts(const struct ib_check *self, const struct ib_result *res, const struct stated *v, const struct stated *end, struct ib_findings *f)
+{
+	const struct ib_claim *mean = NULL, *std = NULL, *min = NULL, *max = NULL, *median = NULL;
+
+	for (const struct stated *s = v; s < end; s++) {
+		min = s->rank <= RANK_MIN ? s->claim : min;
+		median = s->claim->measure == IB_MEASURE_PERCENTILE && fabs(s->rank - 50) < 1e-9 ? s->claim : median;
+		max = s->claim->measure == IB_MEASURE_MAX ? s->claim : max;
+		mean = s->claim->measure == IB_MEASURE_MEAN ? s->claim : mean;
+		std = s->rank >= RANK_STD ? s->claim : std;
+	}
+	if (std && std->status == IB_CLAIM_NOT_DERIVABLE && std->claimed < 0)
+		return say(self, res, std, std, "a spread cannot be negative", f);
+	if (!mean)
+		return false;
+	if (min && open_pair(min, mean) && above(min->claimed, mean->claimed))
+		return say(self, res, min, mean, "a mean is not below the minimum", f);
+	if (max && open_pair(mean, max) && above(mean->claimed, max->claimed))
+		return say(self, res, mean, max, "a mean is not above the maximum", f);
+	/* 0 stands for "not measured" too often */
+	if (std && median && std->claimed > 0 && open_pair(mean, median) && above(fabs(mean->claimed - median->claimed), std->claimed))
+		return say(self, res, mean, median, "mean and median are never further apart than one standard deviation, which is stated as less", f);
+	return false;
+}
+
+void ib_claims_orders(const struct ib_check *self, const struct ib_result *res, struct ib_findings *f)
+{
+	ib_auto_free struct stated *all = ib_alloc((res->n_claims + 1) * sizeof(*all));
+	size_t n = 0;
+
+	for (size_t i = 0; i < res->n_claims; i++) {
+		const struct ib_claim *c = &res->claims[i];
+		const char *slash = c->key ? strrchr(c->key, '/') : NULL;
+		double rank = rank_of(c);
+
+		if (c->formula && slash && !isnan(rank))
+			all[n++] = (struct stated){c, rank, (size_t)(slash - c->key)};
+	}
+	if (n > 1)
+		qsort(all, n, sizeof(*all), by_rank);
+	for (size_t i = 0, to, faults = 0; i < n && faults < FAULTS_MAX; i = to) {
+		for (to = i + 1; to < n && by_series(&all[i], &all[to]) == 0;)
+			to++;
+		faults += falls(self, res, all + i, all + to, f) || contradicts(self, res, all + i, all + to, f);
+	}
+}

@@ -1,0 +1,44 @@
+#!/bin/sh
+# SPDX-License-Identifier: Apache-2.0
+# ib-verify on results that were made to look better than they are: none may end like one that was left alone.
+. "${IB_SRCDIR:-.}/tests/cli/lib.sh"
+command -v jq > /dev/null || skip_all "jq is not installed"
+sets=$IB_SRCDIR/tests/data/clients/sets
+vllm=$(echo "$sets"/vllm/04_repeat_1/openai*.json)
+cd "$T" || exit 1
+
+# forged JQ-PROGRAM [FILE]: the result of vllm, changed, by itself
+forged() {
+    rm -rf f
+    mkdir f
+    jq "$1" "${2:-$vllm}" > f/result.json
+}
+
+strip='del(.ttfts, .itls, .latencies, .start_times, .queue_times, .input_lens, .output_lens, .generated_texts, .errors)'
+forged "$strip"
+status 0 "records left out" ib-verify f
+like "not all numbers are said to derive" "$(head -n 1 .out)" "^[0-9]+ OF [0-9]+ NUMBERS RE-DERIVE"
+forged "$strip | .p99_ttft_ms = 1"
+status 1 "records left out, a percentile below the one before it" ib-verify f
+like "it is named" "$(cat .out)" "A10 result.json: 'p95_ttft_ms' is [0-9.]+ and 'p99_ttft_ms' is 1.0: no times have both"
+forged "$strip | .median_ttft_ms = 3"
+status 1 "records left out, two medians" ib-verify f
+forged "$strip | .mean_ttft_ms = 3"
+status 1 "records left out, a mean too far from the median" ib-verify f
+
+guidellm=$sets/guidellm-0.8.1/conc4/benchmarks.json
+version='(.metadata | .. | select(type == "object" and has("guidellm_version")) | .guidellm_version) = "99.0" | .metadata.version = 99'
+forged ".benchmarks[0].metrics.request_latency.successful.mean *= 0.5" "$guidellm"
+status 1 "an edited headline" ib-verify f
+forged ".benchmarks[0].metrics.request_latency.successful.mean *= 0.5 | $version" "$guidellm"
+status 3 "an edited headline and an edited version" ib-verify f
+like "it is undecided" "$(cat .out)" "^NOT DECIDED.*"
+like "and why" "$(cat .out)" "A03 .*result.json: cannot be judged here"
+
+forged .
+mkdir g && jq '.date = "20261130-172440"' "$vllm" > f/second.json
+status 0 "the same records twice in one directory" ib-verify f
+like "it is a warning" "$(cat .out)" "A05 second.json: the times of all 30 requests are those of 'result.json'"
+mkdir f/run2 && mv f/second.json f/run2/
+status 1 "the same records as another run" ib-verify f
+done_testing
