@@ -6,7 +6,7 @@
 IB_VERIFY=$IB_BUILDDIR/ib-verify "$IB_SRCDIR/examples/audit-a-folder/audit.sh" > out 2> err
 is "the numbers are what was measured" "$?" 0
 is "nothing on stderr" "$(cat err)" ""
-is "three verdicts" "$(grep -c '^NUMBERS RE-DERIVE' out)" 3
+is "three verdicts" "$(grep -c 'NUMBERS RE-DERIVE' out)" 3
 like "failures are named" "$(cat out)" "9 of 30 requests did not succeed"
 like "the unused cap is named" "$(cat out)" "cap 4 unused, peak 2"
 like "the cache is named" "$(tr '\n' ' ' < out | tr -s ' ')" "99.5 %) came from the server's cache"
