@@ -58,7 +58,7 @@ static void add(struct list *l, const struct ib_claim *c)
 	if (l->n <= NAMED && l->len < sizeof(l->names))
 		l->len += (size_t)snprintf(l->names + l->len, sizeof(l->names) - l->len, "%s%.32s", l->n > 1 ? ", " : "", c->name);
 	else if (l->n == NAMED + 1 && l->len < sizeof(l->names))
-		l->len += (size_t)snprintf(l->names + l->len, sizeof(l->names) - l->len, " …");
+		l->len += (size_t)snprintf(l->names + l->len, sizeof(l->names) - l->len, " ...");
 }
 
 static void one_result(const struct ib_check *self, const struct ib_audit_run *run, const struct ib_result *res, struct ib_findings *f)

@@ -41,4 +41,7 @@ status 0 "the same records twice in one directory" ib-verify f
 like "it is a warning" "$(cat .out)" "A05 second.json: the times of all 30 requests are those of 'result.json'"
 mkdir f/run2 && mv f/second.json f/run2/
 status 1 "the same records as another run" ib-verify f
+
+ib-verify "$sets/vllm/31_all_fail" > .out
+ok "no byte of our own words is escaped" sh -c '! grep -q "\\\\x" .out'
 done_testing
