@@ -8,6 +8,7 @@
 #include "base/auto.h"
 #include "base/io.h"
 #include "clients/clients.h"
+#include "client_kit.h"
 #include "unit.h"
 
 #define SETS "tests/data/clients/sets/aiperf-0.13.0/"
@@ -57,14 +58,6 @@ static size_t with_status(const struct ib_result *r, enum ib_claim_status s)
 	for (size_t i = 0; i < r->n_claims; i++)
 		n += r->claims[i].status == s;
 	return n;
-}
-
-static const struct ib_hint *hint(const struct ib_result *r, const char *check)
-{
-	for (size_t i = 0; i < r->n_hints; i++)
-		if (strcmp(r->hints[i].check, check) == 0)
-			return &r->hints[i];
-	return NULL;
 }
 
 static double derived(const struct ib_result *r, const char *name)
@@ -149,9 +142,9 @@ static void test_aiperf_short_answers_are_told(void)
 	read_set("sse_error", &broken);
 	CU_ASSERT_FATAL(early.results.n == 1 && broken.results.n == 1);
 	CU_ASSERT(early.results.v[0].requests.short_output == 24 && early.results.v[0].output_tokens == 905);
-	CU_ASSERT(hint(&early.results.v[0], "A16") && strncmp(hint(&early.results.v[0], "A16")->message, "24 of 40 ", 9) == 0);
+	CU_ASSERT(kit_hint(&early.results.v[0], "A16") && strncmp(kit_hint(&early.results.v[0], "A16")->message, "24 of 40 ", 9) == 0);
 	CU_ASSERT(broken.results.v[0].requests.succeeded == 40 && broken.results.v[0].requests.short_output == 15);
-	CU_ASSERT(hint(&broken.results.v[0], "A16") != NULL);
+	CU_ASSERT(kit_hint(&broken.results.v[0], "A16") != NULL);
 	CU_ASSERT(with_status(&broken.results.v[0], IB_CLAIM_DIFFERS) == 0);
 }
 
@@ -205,8 +198,8 @@ static void test_aiperf_early_schema(void)
 	CU_ASSERT_STRING_EQUAL(r->schema_id, "aiperf/summary-early");
 	CU_ASSERT(!r->client_version && r->requests.asked == 100 && r->requests.attempted == 100 && r->requests.succeeded == 89 && r->requests.failed == 11);
 	CU_ASSERT(r->n_claims == with_status(r, IB_CLAIM_NOT_DERIVABLE) && r->zone_unknown);
-	CU_ASSERT_FATAL(hint(r, "A12") != NULL);
-	CU_ASSERT_PTR_NOT_NULL(strstr(hint(r, "A12")->message, "196.6 tokens/s"));
+	CU_ASSERT_FATAL(kit_hint(r, "A12") != NULL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(kit_hint(r, "A12")->message, "196.6 tokens/s"));
 }
 
 /* The two files of the healthy run with `from` in one of them replaced by `to`. */
@@ -328,7 +321,7 @@ static void test_aiperf_impossible_times_are_left_out(void)
 		read_lines(good, wrong, &all);
 		r = &all.v[0];
 		CU_ASSERT(r->requests.succeeded == 2 && r->columns.n == 2 && isnan(r->columns.e2e_s[1]) && isnan(r->columns.ttft_s[1]));
-		CU_ASSERT(!r->columns.itl_s && hint(r, "A28") && strstr(hint(r, "A28")->message, "record 2"));
+		CU_ASSERT(!r->columns.itl_s && kit_hint(r, "A28") && strstr(kit_hint(r, "A28")->message, "record 2"));
 	}
 }
 
@@ -344,8 +337,8 @@ static void test_aiperf_a_record_that_contradicts_itself(void)
 	read_lines(a, a, &good);
 	CU_ASSERT(good.v[0].n_hints == 0);
 	read_lines(a, b, &bad);
-	CU_ASSERT_FATAL(hint(&bad.v[0], "A10") != NULL);
-	CU_ASSERT_PTR_NOT_NULL(strstr(hint(&bad.v[0], "A10")->message, "record 2"));
+	CU_ASSERT_FATAL(kit_hint(&bad.v[0], "A10") != NULL);
+	CU_ASSERT_PTR_NOT_NULL(strstr(kit_hint(&bad.v[0], "A10")->message, "record 2"));
 }
 
 static void test_aiperf_warm_up_is_not_measured(void)
@@ -462,7 +455,7 @@ static void test_aiperf_counts_that_do_not_add_up(void)
 	const struct ib_hint *h;
 
 	CU_ASSERT_FATAL(add(text, "s.json", &all, &err) == 0 && all.n == 1);
-	h = hint(&all.v[0], "A07");
+	h = kit_hint(&all.v[0], "A07");
 	CU_ASSERT_FATAL(h != NULL && all.v[0].n_hints >= 2);
 	CU_ASSERT_STRING_EQUAL(h->expected, "9");
 	CU_ASSERT_STRING_EQUAL(h->found, "74");

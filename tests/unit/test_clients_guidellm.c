@@ -8,6 +8,7 @@
 #include "base/auto.h"
 #include "base/io.h"
 #include "clients/clients.h"
+#include "client_kit.h"
 #include "unit.h"
 
 #define SETS "tests/data/clients/sets/"
@@ -53,14 +54,6 @@ static size_t with_status(const struct ib_result *r, enum ib_claim_status s)
 	for (size_t i = 0; i < r->n_claims; i++)
 		n += r->claims[i].status == s && !strstr(r->claims[i].name, ".total.") && r->claims[i].formula != &ib_claimed_only;
 	return n;
-}
-
-static const struct ib_hint *hint(const struct ib_result *r, const char *check)
-{
-	for (size_t i = 0; i < r->n_hints; i++)
-		if (strcmp(r->hints[i].check, check) == 0)
-			return &r->hints[i];
-	return NULL;
 }
 
 static double derived(const struct ib_result *r, const char *name)
@@ -176,7 +169,7 @@ static void test_guidellm_failed_requests_are_counted_apart(void)
 		CU_ASSERT(r->requests.asked == sets[i].asked && r->requests.succeeded == sets[i].ok && r->requests.failed == sets[i].failed);
 		CU_ASSERT(r->input_tokens == sets[i].in && r->output_tokens == sets[i].out);
 		CU_ASSERT(with_status(r, IB_CLAIM_DIFFERS) == 0 && with_status(r, IB_CLAIM_NOT_DERIVABLE) == 0);
-		CU_ASSERT((hint(r, "A12") != NULL) == sets[i].mixed);
+		CU_ASSERT((kit_hint(r, "A12") != NULL) == sets[i].mixed);
 		CU_ASSERT((ib_result_find_claim(r, "requests_per_second.total.mean")->status == IB_CLAIM_NOT_DERIVABLE) == sets[i].mixed);
 	}
 }
@@ -208,7 +201,7 @@ static void test_guidellm_all_failed_proves_no_zero(void)
 	c = ib_result_find_claim(r, "time_to_first_token_ms.successful.mean");
 	CU_ASSERT_FATAL(c != NULL);
 	CU_ASSERT(c->status == IB_CLAIM_NOT_DERIVABLE && c->why && isnan(c->derived.value));
-	CU_ASSERT(hint(r, "A12") && strstr(hint(r, "A12")->message, "20 that failed"));
+	CU_ASSERT(kit_hint(r, "A12") && strstr(kit_hint(r, "A12")->message, "20 that failed"));
 }
 
 static void test_guidellm_a_sample_of_the_records_derives_nothing(void)
@@ -331,7 +324,7 @@ static void test_guidellm_impossible_times_are_left_out(void)
 		read_text(text, &all);
 		r = &all.v[0];
 		CU_ASSERT(r->requests.succeeded == 2 && !isnan(r->columns.ttft_s[0]) && isnan(r->columns.ttft_s[1]) && isnan(r->columns.e2e_s[1]));
-		CU_ASSERT(hint(r, "A28") && strstr(hint(r, "A28")->message, "record 2"));
+		CU_ASSERT(kit_hint(r, "A28") && strstr(kit_hint(r, "A28")->message, "record 2"));
 	}
 }
 
@@ -343,8 +336,8 @@ static void test_guidellm_a_record_that_contradicts_itself(void)
 	ib_auto_results struct ib_results all = {0};
 
 	read_text(text, &all);
-	CU_ASSERT_FATAL(hint(&all.v[0], "A10") != NULL);
-	CU_ASSERT(strncmp(hint(&all.v[0], "A10")->message, "1 records", 9) == 0 && strstr(hint(&all.v[0], "A10")->message, "record 2"));
+	CU_ASSERT_FATAL(kit_hint(&all.v[0], "A10") != NULL);
+	CU_ASSERT(strncmp(kit_hint(&all.v[0], "A10")->message, "1 records", 9) == 0 && strstr(kit_hint(&all.v[0], "A10")->message, "record 2"));
 }
 
 static void test_guidellm_success_without_output_is_none(void)
@@ -435,7 +428,7 @@ static void test_guidellm_lost_records_are_told(void)
 
 	more = changed(text, "request_totals", "null", "{\"successful\":4,\"errored\":0,\"incomplete\":0,\"total\":4}");
 	read_text(more, &all);
-	CU_ASSERT(all.v[0].partial && hint(&all.v[0], "A07") && all.v[0].requests.succeeded == 4);
+	CU_ASSERT(all.v[0].partial && kit_hint(&all.v[0], "A07") && all.v[0].requests.succeeded == 4);
 }
 
 static void test_guidellm_a_window_of_another_length_is_told(void)
@@ -445,7 +438,7 @@ static void test_guidellm_a_window_of_another_length_is_told(void)
 
 	more = changed(text, "end_time", "103", "104.5");
 	read_text(more, &all);
-	CU_ASSERT(hint(&all.v[0], "A13") && ib_streq(hint(&all.v[0], "A13")->expected, "4.000000"));
+	CU_ASSERT(kit_hint(&all.v[0], "A13") && ib_streq(kit_hint(&all.v[0], "A13")->expected, "4.000000"));
 }
 
 static void test_guidellm_a_sweep_is_several_results(void)
