@@ -28,6 +28,7 @@ void ib_stream_free(struct ib_stream **s)
 {
 	if (*s) {
 		stream_keys_clear(&(*s)->keys);
+		stream_trail_clear(&(*s)->trail);
 		free((*s)->text);
 		free((*s)->memory);
 		free(*s);
@@ -174,6 +175,7 @@ static int open_container(struct ib_stream *s, struct ib_token *t, bool object)
 	s->is_object[s->depth++] = object;
 	if (object)
 		stream_keys_open(s);
+	stream_trail_open(s);
 	s->p++;
 	s->state = object ? STATE_KEY_FIRST : STATE_FIRST;
 	t->kind = object ? IB_TOKEN_OBJECT : IB_TOKEN_ARRAY;
@@ -271,7 +273,7 @@ static int key(struct ib_stream *s, struct ib_token *t, int c)
 		return unexpected(s, c, s->state == STATE_KEY ? "a key" : "a key or '}'");
 	t->kind = IB_TOKEN_KEY;
 	s->state = STATE_COLON;
-	return stream_string(s, t, true);
+	return stream_trail_key(s, t);
 }
 
 /* After what came before: takes the separator, and gives the byte behind it. */

@@ -29,6 +29,13 @@ enum ib_token_kind {
 	IB_TOKEN_NULL,
 };
 
+/* A key at its place in the documents, for what a caller wants to remember about it: all 0 at first, never touched by the stream. */
+struct ib_step {
+	const void *whose;
+	size_t depth;
+	uint64_t rows, leaves, below;
+};
+
 struct ib_token {
 	enum ib_token_kind kind;
 	const char *text; /* a key or string, unescaped, with a byte 0 behind it; valid until the next call */
@@ -38,6 +45,7 @@ struct ib_token {
 	double real;      /* a number, correctly rounded */
 	bool whole;       /* it is written without point and exponent and fits integer */
 	int64_t integer;
+	struct ib_step *step; /* of a key: the same one whenever the same keys led to it, valid as long as the stream; NULL: not remembered */
 };
 
 struct ib_stream_opts {

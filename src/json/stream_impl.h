@@ -32,6 +32,37 @@ struct stream_keys {
 	bool indexed[IB_STREAM_DEPTH];
 };
 
+#define TRAIL_STEPS 1024 /* that are remembered */
+#define TRAIL_TEXT ((size_t)32 << 10)
+#define TRAIL_KEY 56 /* bytes of the longest key remembered */
+#define TRAIL_LOOK 64 /* bytes to be there for comparing with one: the key rounded up to words, and both quotes */
+#define TRAIL_WAYS 8 /* that part after one key */
+
+/* A key that was found to be none of those before it in its object. One way leads to each, so that an object whose keys follow a way has no duplicates. */
+struct stream_step {
+	struct ib_step note; /* the caller's */
+	struct stream_key hash;
+	const char *text; /* with bytes 0 behind it up to a whole word */
+	uint32_t n;
+	uint32_t before, next, inside; /* keys in the same object, and the first one in the object that is its value; 0: none */
+	uint32_t other;                /* that came in its place */
+	uint32_t ways;                 /* that part here, up to it */
+};
+
+struct stream_trail {
+	struct stream_step *v; /* of the first two, one is no step and one leads to the first keys of documents */
+	char *text;
+	uint32_t n;
+	size_t text_n;
+	/* of each object and array that is open */
+	struct {
+		uint32_t from; /* the step whose value it is; 0: not remembered */
+		uint32_t step; /* taken last in it; in an array from */
+		bool on;       /* all its keys so far were steps, and stand in no other list */
+		bool learning; /* all its keys so far are steps, the last ones new */
+	} at[IB_STREAM_DEPTH];
+};
+
 struct ib_stream {
 	struct ib_source in;
 	const char *name;
@@ -54,6 +85,7 @@ struct ib_stream {
 	bool text_full;
 	struct stream_hash key_hash, value_hash; /* as they begin */
 	struct stream_keys keys;
+	struct stream_trail trail;
 	struct ib_stream_notes notes;
 	struct ib_err err;
 	bool failed;
@@ -98,6 +130,12 @@ void stream_keys_open(struct ib_stream *s);  /* the object at s->depth - 1 begin
 void stream_keys_close(struct ib_stream *s); /* it ends */
 IB_MUST int stream_keys_add(struct ib_stream *s, struct stream_key k, const char *text);
 void stream_keys_clear(struct stream_keys *k);
+
+/* --- stream_trail.c --- */
+void stream_trail_open(struct ib_stream *s); /* the object or array at s->depth - 1 begins */
+/* The key that begins at p, by what was read before or letter by letter. */
+IB_MUST int stream_trail_key(struct ib_stream *s, struct ib_token *t);
+void stream_trail_clear(struct stream_trail *t);
 
 /* --- stream_number.c: p stands on '-' or a digit --- */
 IB_MUST int stream_number(struct ib_stream *s, struct ib_token *t);

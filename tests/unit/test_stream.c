@@ -259,6 +259,68 @@ static void test_stream_finds_duplicates_at_any_depth(void)
 	}
 }
 
+static unsigned draw(unsigned *seed, unsigned n)
+{
+	*seed = *seed * 1103515245 + 12345;
+	return (*seed >> 16) % n;
+}
+
+static void add_record(struct ib_buf *b, unsigned *seed, unsigned depth)
+{
+	static const char *const keys[] = {"a", "ab", "abc", "b", "\\u0061", "\xC3\xA9", "", "value", "a key of more than the fifty-six bytes that a stream remembers"};
+	unsigned n = 1 + draw(seed, 5);
+	unsigned at = 0;
+
+	ib_buf_adds(b, "{");
+	for (unsigned i = 0; i < n; i++) {
+		at = draw(seed, 4) ? (at + 1) % IB_LEN(keys) : draw(seed, IB_LEN(keys));
+		ib_buf_addf(b, "%s\"%s\":", i ? "," : "", keys[at]);
+		if (depth && draw(seed, 3) == 0)
+			add_record(b, seed, depth - 1);
+		else
+			ib_buf_adds(b, draw(seed, 3) ? "1" : "[{\"a\":1,\"b\":2},{\"a\":3,\"b\":4,\"ab\":5}]");
+	}
+	ib_buf_adds(b, "}\n");
+}
+
+/* Whatever records a stream read before, it takes and refuses the next one as if it came first. */
+static void test_stream_remembers_keys(void)
+{
+	static const struct ib_stream_opts opts = {.sequence = true};
+	ib_auto_buf struct ib_buf before = IB_BUF(1u << 20);
+	unsigned seed = 7, refused = 0, taken = 0;
+
+	for (int i = 0; i < 2000; i++) {
+		ib_auto_buf struct ib_buf one = IB_BUF(TEXT_MAX), all = IB_BUF(1u << 20), a = IB_BUF(TEXT_MAX), b = IB_BUF(1u << 20), c = IB_BUF(1u << 20);
+		int r, after;
+
+		add_record(&one, &seed, 3);
+		r = trace(one.data, one.len, &opts, &a, NULL);
+		trace(before.data ? before.data : "", before.len, &opts, &c, NULL);
+		ib_buf_add(&all, before.data, before.len);
+		ib_buf_add(&all, one.data, one.len);
+		after = trace(all.data, all.len, &opts, &b, NULL);
+		CU_ASSERT_EQUAL(after, r);
+		taken += r == 0;
+		refused += r == IB_E_JSON;
+		if (r == 0) {
+			CU_ASSERT(strncmp(ib_buf_str(&b), ib_buf_str(&c), c.len) == 0);
+			CU_ASSERT_STRING_EQUAL(ib_buf_str(&b) + c.len, ib_buf_str(&a));
+		}
+		if (r == 0 && all.len < 4000) {
+			before.len = 0;
+			ib_buf_add(&before, all.data, all.len);
+		} else if (all.len >= 4000) {
+			before.len = 0;
+		}
+	}
+	CU_ASSERT(taken > 100 && refused > 100);
+	expect("{\"a\":1,\"b\":2}{\"a\":1,\"b\":2,\"a\":3}", &opts,
+	       "{ 'a' 1i 'b' 2i } ; { 'a' 1i 'b' 2i ! 'f' line 1 column 30: key 'a' a second time in the same object");
+	expect("{\"a\":1,\"b\":2}{\"a\":1,\"a\":3}", &opts,
+	       "{ 'a' 1i 'b' 2i } ; { 'a' 1i ! 'f' line 1 column 24: key 'a' a second time in the same object");
+}
+
 static void test_stream_limits(void)
 {
 	ib_auto_buf struct ib_buf b = IB_BUF(1u << 20), out = IB_BUF(1u << 20);
@@ -634,6 +696,7 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_stream_across_the_buffer),
 	IB_TEST(test_stream_finds_duplicates_among_many),
 	IB_TEST(test_stream_finds_duplicates_at_any_depth),
+	IB_TEST(test_stream_remembers_keys),
 	IB_TEST(test_stream_limits),
 	IB_TEST(test_stream_reals),
 	IB_TEST(test_stream_reals_across_the_buffer),
