@@ -316,9 +316,9 @@ static void test_stream_remembers_keys(void)
 	}
 	CU_ASSERT(taken > 100 && refused > 100);
 	expect("{\"a\":1,\"b\":2}{\"a\":1,\"b\":2,\"a\":3}", &opts,
-	       "{ 'a' 1i 'b' 2i } ; { 'a' 1i 'b' 2i ! 'f' line 1 column 30: key 'a' a second time in the same object");
+	       "{ 'a' 1i 'b' 2i } ; { 'a' 1i 'b' 2i ! 'f' line 1 column 27: key 'a' a second time in the same object");
 	expect("{\"a\":1,\"b\":2}{\"a\":1,\"a\":3}", &opts,
-	       "{ 'a' 1i 'b' 2i } ; { 'a' 1i ! 'f' line 1 column 24: key 'a' a second time in the same object");
+	       "{ 'a' 1i 'b' 2i } ; { 'a' 1i ! 'f' line 1 column 21: key 'a' a second time in the same object");
 }
 
 static void test_stream_limits(void)
