@@ -335,10 +335,14 @@ struct match {
 	uint64_t leaves, below;
 };
 
-static struct match match_text(const struct picking *p, const struct level *l, const struct ib_token *key)
+/* Remembered where the stream knows the key. */
+static struct match match(const struct picking *p, const struct level *l, const struct ib_token *key)
 {
+	struct ib_step *step = key->step;
 	struct match m = {0, 0};
 
+	if (step && step->whose == p->table && step->rows == l->rows && step->depth == l->depth)
+		return (struct match){step->leaves, step->below};
 	for (uint64_t rows = l->rows; rows; rows &= rows - 1) {
 		unsigned i = (unsigned)__builtin_ctzll(rows);
 		const char *path = p->table[i].path + l->depth;
@@ -352,18 +356,6 @@ static struct match match_text(const struct picking *p, const struct level *l, c
 		else if (path[key->kept] == '/')
 			m.below |= (uint64_t)1 << i;
 	}
-	return m;
-}
-
-/* The same, remembered where the stream knows the key. */
-static struct match match(const struct picking *p, const struct level *l, const struct ib_token *key)
-{
-	struct ib_step *step = key->step;
-	struct match m;
-
-	if (step && step->whose == p->table && step->rows == l->rows && step->depth == l->depth)
-		return (struct match){step->leaves, step->below};
-	m = match_text(p, l, key);
 	if (step)
 		*step = (struct ib_step){.whose = p->table, .depth = l->depth, .rows = l->rows, .leaves = m.leaves, .below = m.below};
 	return m;
