@@ -36,7 +36,7 @@ static const struct ib_opt options[] = {
 	{0},
 };
 
-static const char *const synopsis[] = {"[OPTION]…", NULL};
+static const char *const synopsis[] = {"[OPTION]...", NULL};
 static const char *const exits[] = {"0 ended by a signal or its lifetime", "2 wrong usage", "3 cannot listen or write", NULL};
 
 static const struct ib_tool tool = {

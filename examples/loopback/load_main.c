@@ -34,9 +34,9 @@ static const struct ib_opt options[] = {
 };
 
 static const char *const synopsis[] = {
-	"--url URL [--output FILE] [OPTION]…",
-	"--url URL --warm-only [OPTION]…",
-	"--write-workload FILE [OPTION]…",
+	"--url URL [--output FILE] [OPTION]...",
+	"--url URL --warm-only [OPTION]...",
+	"--write-workload FILE [OPTION]...",
 	NULL,
 };
 static const char *const exits[] = {

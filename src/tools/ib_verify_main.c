@@ -41,7 +41,8 @@ static const struct ib_opt options[] = {
 	{0},
 };
 
-static const char *const synopsis[] = {"[OPTION]... PACKET", "[OPTION]... STUDY", "[OPTION]... STUDY/runs/RUN", "[OPTION]... FOLDER | RESULT", "--explain NAME | --list-clients", NULL};
+static const char *const synopsis[] = {"[OPTION]... PACKET", "[OPTION]... STUDY", "[OPTION]... STUDY/runs/RUN",
+					"[OPTION]... FOLDER | RESULT", "--explain NAME | --list-clients", NULL};
 static const char *const exits[] = {
 	"0  everything required holds",
 	"1  the evidence does not hold",

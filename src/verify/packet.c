@@ -230,7 +230,7 @@ static void end_of_ledger(struct ib_packet_reader *p, struct ib_chain *c, const 
 	if (c->why[0])
 		note(p, IB_E_LEDGER, path, "the ledger's chain is broken at %s", c->why);
 	else if (p->ret->has_statement && (strcmp(s->head, c->head) != 0 || s->length != c->length))
-		note(p, IB_E_BINDING, path, "the signed head of the ledger is %.16s… of %llu entries, but it ends with %.16s… of %llu", s->head,
+		note(p, IB_E_BINDING, path, "the signed head of the ledger is %.16s... of %llu entries, but it ends with %.16s... of %llu", s->head,
 		     (unsigned long long)s->length, c->head, (unsigned long long)c->length);
 }
 

@@ -42,12 +42,32 @@ static void count_numbers(const struct ib_verdict *v, size_t *ret_derived, size_
 		}
 }
 
+/* Are there results, and did no request of any of them succeed? */
+static bool nothing_measured(const struct ib_verdict *v)
+{
+	size_t none = 0;
+
+	for (size_t i = 0; i < v->audit.n_runs; i++)
+		for (size_t k = 0; k < v->audit.runs[i].results->n; k++) {
+			const struct ib_result *res = &v->audit.runs[i].results->v[k];
+
+			if (res->part != IB_PART_CONFIG && res->requests.succeeded != 0)
+				return false;
+			none += res->requests.succeeded == 0;
+		}
+	return none > 0;
+}
+
 /* Of anybody's files: no digest, no ledger, so what they measured stays open whatever the numbers do. That some numbers derive is not said of all. */
 static void loose_words(const struct screen *s, size_t warnings, char ret[120])
 {
 	char with[40] = "", what[64] = "NO NUMBER RE-DERIVES";
 	size_t derived, all;
 
+	if (nothing_measured(s->v)) {
+		snprintf(ret, 120, "NOTHING WAS MEASURED, NO REQUEST SUCCEEDED");
+		return;
+	}
 	if (warnings)
 		snprintf(with, sizeof(with), ", WITH %zu WARNING%s", warnings, warnings == 1 ? "" : "S");
 	count_numbers(s->v, &derived, &all);
@@ -235,7 +255,8 @@ static void does_not_prove(const struct screen *s)
 {
 	if (s->v->kind == IB_KIND_STUDY && !s->v->study.seal)
 		ib_buf_addf(s->b, "ledger head   %s (%" PRIu64 " entries)\n", s->v->study.chain.head, s->v->study.chain.length);
-	ib_buf_adds(s->b, "Does not prove: that the machine was as described, or that nothing was left out before the seal\n");
+	ib_buf_adds(s->b, "Does not prove: that the machine was as described, that its author changed nothing before the\n"
+			  "              seal, that no study was left out\n");
 }
 
 /* Above the rows. */

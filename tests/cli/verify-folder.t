@@ -55,6 +55,24 @@ if command -v zstd > /dev/null; then
     is "a zstd file is read, too" "$(field '.results | length')" 2
 fi
 
+for pack in gzip "zstd -q"; do
+    command -v "${pack%% *}" > /dev/null || continue
+    $pack -c "$result" > "$T/alone"
+    status 0 "a single result of ${pack%% *}" ib-verify --json "$T/alone"
+    is "is the file in it, of kind file" "$(jq -r '.subject.kind, .results[0].requests.attempted' "$T/.out" | tr '\n' ' ')" \
+        "file $(ib-verify --json "$result" | jq '.results[0].requests.attempted') "
+done
+
+# where every request failed, the verdict is not about numbers
+for none in vllm/31_all_fail aiperf-0.13.0/allfail; do
+    status 0 "$none" ib-verify "$data/sets/$none"
+    like "is called what it is" "$(head -n 1 "$T/.out")" "^NOTHING WAS MEASURED, NO REQUEST SUCCEEDED:"
+done
+mkdir "$T/some"
+cp "$result" "$data"/sets/vllm/31_all_fail/*.json "$T/some"
+ib-verify "$T/some" > "$T/.out"
+like "one result that did measure is enough" "$(head -n 1 "$T/.out")" "RE-DERIVE"
+
 fresh
 head -c 3000 "$result" > "$T/f/c/torn.json"
 status 1 "a torn result" ib-verify "$T/f"
