@@ -49,7 +49,7 @@ static void one_row(const struct ib_columns *c, size_t i, double span, struct od
 
 	o->negative += ttft < 0 || e2e < 0 || (c->queue_s && c->queue_s[i] < 0) || (c->last_s && c->last_s[i] < 0);
 	o->order += ttft > e2e * (1 + 1e-9) + 1e-6 && e2e > 0;
-	o->beyond += e2e > span || ttft > span;
+	o->beyond += e2e > span || ttft > span || isinf(e2e) || isinf(ttft);
 	o->negative += negative_gap(c, i);
 	if (!before && o->negative + o->beyond + o->order)
 		o->first = i;

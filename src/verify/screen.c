@@ -255,8 +255,7 @@ static void does_not_prove(const struct screen *s)
 {
 	if (s->v->kind == IB_KIND_STUDY && !s->v->study.seal)
 		ib_buf_addf(s->b, "ledger head   %s (%" PRIu64 " entries)\n", s->v->study.chain.head, s->v->study.chain.length);
-	ib_buf_adds(s->b, "Does not prove: that the machine was as described, that its author changed nothing before the\n"
-			  "              seal, that no study was left out\n");
+	ib_buf_adds(s->b, "Does not prove: machine as described; author changed nothing before the seal; no study left out\n");
 }
 
 /* Above the rows. */
