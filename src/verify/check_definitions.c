@@ -7,6 +7,7 @@
 
 #include "base/auto.h"
 #include "base/str.h"
+#include "metrics/traits.h"
 #include "verify/check.h"
 
 #define RATIO_MOST 1.5    /* mean gap to mean time per token: more, and chunks hold several tokens */
@@ -54,8 +55,13 @@ static struct seen look(const struct ib_columns *c)
 static void gaps(const struct ib_check *self, const struct ib_result *res, struct ib_findings *f)
 {
 	double mean = mean_of(res, res->itl), median = median_of(res, res->itl), tpot = res->tpot && res->tpot->series ? mean_of(res, res->tpot) : NAN;
+	struct ib_stat beyond = ib_trait_chunks_beyond_tokens(&res->columns);
 	struct seen s = look(&res->columns);
 
+	if (beyond.state == IB_STAT_VALUE && beyond.value > 0)
+		ib_check_fail(self, f, IB_OK, res->file, "%.0f of %zu requests have more chunks than output tokens and one: the tokens are counted too low, times per "
+							 "token too high",
+			      beyond.value * (double)beyond.n, beyond.n);
 	if (mean > RATIO_MOST * tpot)
 		ib_check_fail(self, f, IB_OK, res->file, "chunks hold several tokens: the mean gap between them is %.3g ms, the time per token %.3g ms; this ITL is "
 							 "not per token",
@@ -94,8 +100,8 @@ const struct ib_check ib_check_definitions = {
 	.id = "A12",
 	.level = IB_FINDING_W,
 	.title = "the times between chunks are times per token",
-	.reads = "the gaps between chunks against the times per token: mean gap at most 1.5 times the time per token, median gap at least 1 % of the mean; whether "
-		 "the first gap repeats the time to the first token",
+	.reads = "the gaps between chunks against the times per token: mean gap at most 1.5 times the time per token, median gap at least 1 % of the mean; chunks "
+		 "at most one more than tokens; whether the first gap repeats the time to the first token",
 	.means = "several tokens share a chunk (speculative decoding, batching of the stream), or chunks were read in bursts: ITL and TPOT are not one thing here",
 	.todo = "compare TPOT, never this ITL, with other runs; look at the client's load for bursts",
 	.audit = run,

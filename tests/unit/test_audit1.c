@@ -293,6 +293,10 @@ static void test_audit1_gaps_are_times_per_token(void)
 		x.r->columns.output_tokens[i] = 10;
 	for (size_t i = 0; i < N; i++)
 		x.r->columns.ttft_s[i] = 0.01;
+	x.r->columns.output_tokens[3] = 7;
+	CU_ASSERT(fails(&x, "A12", IB_FINDING_W));
+	CU_ASSERT_PTR_NOT_NULL(strstr(x.f.v[0].message, "1 of 20 requests have more chunks"));
+	x.r->columns.output_tokens[3] = 10;
 	CU_ASSERT(fails(&x, "A12", IB_FINDING_W)); /* the first gap repeats the first token's time */
 	x.r->columns.itl_n = 0;
 	CU_ASSERT(open_(&x, "A12"));

@@ -233,6 +233,9 @@ static void test_audit2_clocks(void)
 	world_result(&w, 0)->columns.e2e_s[7] = 60;
 	CU_ASSERT_EQUAL(world_check(&w, "A28"), IB_FAIL);
 	CU_ASSERT(world_says(&w, "1 longer than the whole run"));
+	world_result(&w, 0)->columns.e2e_s[7] = INFINITY; /* also where no duration is known */
+	world_result(&w, 0)->duration_s = NAN;
+	CU_ASSERT_EQUAL(world_check(&w, "A28"), IB_FAIL);
 	world_end(&w);
 }
 
