@@ -274,7 +274,8 @@ const struct ib_check ib_check_belongs = {
 	.level = IB_FINDING_E,
 	.title = "results were made in the run that they are shown for",
 	.reads = "the times in each result against those of its run's record (give or take 2 s; times without a zone may be of any zone), the start of the "
-		 "server whose counters stand beside it, and the date in its file's name; the digests of all results, of loose files also the times of their requests, which no second run repeats",
+		 "server whose counters stand beside it, and the date in its file's name; the digests of all results, of loose files also the times of "
+		 "their requests, which no second run repeats",
 	.means = "a result is of another run or session, was copied from another run, or its times were changed",
 	.todo = "do not count it as a measurement of this run; ask for the run's own output",
 	.audit = run,

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Statistics that no set of samples can have: percentiles that fall, a mean beyond the extremes, a mean and a median further apart than one standard deviation. */
+/* Statistics that no set of samples can have: percentiles that fall, a mean beyond the extremes, a mean and a median further apart than one standard
+ * deviation. */
 #include "verify/orders.h"
 
 #include <math.h>
@@ -75,7 +76,8 @@ static bool open_pair(const struct ib_claim *a, const struct ib_claim *b)
 	       (a->status == IB_CLAIM_NOT_DERIVABLE || b->status == IB_CLAIM_NOT_DERIVABLE);
 }
 
-static bool say(const struct ib_check *self, const struct ib_result *res, const struct ib_claim *a, const struct ib_claim *b, const char *why, struct ib_findings *f)
+static bool say(const struct ib_check *self, const struct ib_result *res, const struct ib_claim *a, const struct ib_claim *b, const char *why,
+		struct ib_findings *f)
 {
 	struct ib_finding *one;
 	char x[32], y[32];
@@ -101,28 +103,51 @@ static bool falls(const struct ib_check *self, const struct ib_result *res, cons
 	return false;
 }
 
-static bool contradicts(const struct ib_check *self, const struct ib_result *res, const struct stated *v, const struct stated *end, struct ib_findings *f)
+/* The claims of one series that bound each other; NULL: not stated. */
+struct bounds {
+	const struct ib_claim *mean, *std, *min, *max, *median;
+};
+
+static struct bounds bounds_of(const struct stated *v, const struct stated *end)
 {
-	const struct ib_claim *mean = NULL, *std = NULL, *min = NULL, *max = NULL, *median = NULL;
+	struct bounds b = {0};
 
 	for (const struct stated *s = v; s < end; s++) {
-		min = s->rank <= RANK_MIN ? s->claim : min;
-		median = s->claim->measure == IB_MEASURE_PERCENTILE && fabs(s->rank - 50) < 1e-9 ? s->claim : median;
-		max = s->claim->measure == IB_MEASURE_MAX ? s->claim : max;
-		mean = s->claim->measure == IB_MEASURE_MEAN ? s->claim : mean;
-		std = s->rank >= RANK_STD ? s->claim : std;
+		if (s->rank <= RANK_MIN)
+			b.min = s->claim;
+		if (s->claim->measure == IB_MEASURE_PERCENTILE && fabs(s->rank - 50) < 1e-9)
+			b.median = s->claim;
+		if (s->claim->measure == IB_MEASURE_MAX)
+			b.max = s->claim;
+		if (s->claim->measure == IB_MEASURE_MEAN)
+			b.mean = s->claim;
+		if (s->rank >= RANK_STD)
+			b.std = s->claim;
 	}
-	if (std && std->status == IB_CLAIM_NOT_DERIVABLE && std->claimed < 0)
-		return say(self, res, std, std, "a spread cannot be negative", f);
-	if (!mean)
+	return b;
+}
+
+/* Are mean and median further apart than the standard deviation? A deviation of 0 stands for "not measured" too often. */
+static bool too_far(const struct bounds *b)
+{
+	return b->std && b->median && b->std->claimed > 0 && open_pair(b->mean, b->median) &&
+	       above(fabs(b->mean->claimed - b->median->claimed), b->std->claimed);
+}
+
+static bool contradicts(const struct ib_check *self, const struct ib_result *res, const struct stated *v, const struct stated *end, struct ib_findings *f)
+{
+	const struct bounds b = bounds_of(v, end);
+
+	if (b.std && b.std->status == IB_CLAIM_NOT_DERIVABLE && b.std->claimed < 0)
+		return say(self, res, b.std, b.std, "a spread cannot be negative", f);
+	if (!b.mean)
 		return false;
-	if (min && open_pair(min, mean) && above(min->claimed, mean->claimed))
-		return say(self, res, min, mean, "a mean is not below the minimum", f);
-	if (max && open_pair(mean, max) && above(mean->claimed, max->claimed))
-		return say(self, res, mean, max, "a mean is not above the maximum", f);
-	/* 0 stands for "not measured" too often */
-	if (std && median && std->claimed > 0 && open_pair(mean, median) && above(fabs(mean->claimed - median->claimed), std->claimed))
-		return say(self, res, mean, median, "mean and median are never further apart than one standard deviation, which is stated as less", f);
+	if (b.min && open_pair(b.min, b.mean) && above(b.min->claimed, b.mean->claimed))
+		return say(self, res, b.min, b.mean, "a mean is not below the minimum", f);
+	if (b.max && open_pair(b.mean, b.max) && above(b.mean->claimed, b.max->claimed))
+		return say(self, res, b.mean, b.max, "a mean is not above the maximum", f);
+	if (too_far(&b))
+		return say(self, res, b.mean, b.median, "mean and median are never further apart than one standard deviation, which is stated as less", f);
 	return false;
 }
 

@@ -133,7 +133,7 @@ static void capture(struct maker *m)
 	put(m->fd, path, text, strlen(text), NULL);
 }
 
-/* One request after the other, so that a cap of 1 is used; no two runs have the same bytes. */
+/* One request after the other, so that a cap of 1 is used; no two runs have the same bytes or times. */
 static void requests(struct ib_buf *b, int64_t n, size_t run)
 {
 	ib_buf_addf(b, "{\"schema\":\"urn:ibtools:requests:v1\",\"client\":{\"name\":\"ib-load\",\"version\":\"0.1\"},\"converter\":null,\"origin_at\":null,"
@@ -146,7 +146,7 @@ static void requests(struct ib_buf *b, int64_t n, size_t run)
 			    "\"itl_ns\":[800000,800000],\"e2e_ns\":%" PRId64 ","
 			    "\"input_tokens_asked\":64,\"input_tokens\":64,\"output_tokens_asked\":3,\"output_tokens\":3,\"token_source\":\"usage\","
 			    "\"outcome\":\"ok\",\"http_status\":200,\"error_class\":null,\"error\":null,\"finish_reason\":\"length\"}\n",
-			    i, i * SPACING, run, 18000000 + i * 100000, 18000000 + i * 100000 + 1600000);
+			    i, i * SPACING + (int64_t)run, run, 18000000 + i * 100000, 18000000 + i * 100000 + 1600000);
 }
 
 static void file_of_run(struct maker *m, struct ib_record *r, const char *id, const char *path, const char *data, size_t n)
