@@ -32,10 +32,10 @@ verdict() { # NAME LIST-OF-FAULTS
         echo "ok $n - functions have at most 80 lines and a complexity of at most 15 # SKIP pmccabe is not installed"
     fi
     verdict "only ib_fail makes a negative" "$(grep -nE 'return[[:space:]]*\(?-[0-9A-Za-z_]' $files | grep -v 'err.c:')"
-    verdict "texts are ASCII: the screen shows any other byte as \\xHH" \
-        "$(for f in $files; do sed -e 's@/\*.*\*/@@g' -e 's@/\*.*@@' -e '/^[[:space:]]*\*/d' "$f" | LC_ALL=C grep -nP '[^\x00-\x7F]' | sed "s@^@$f: @"; done)"
     words=$(grep -vE '^(#|$)' build-aux/badwords.txt | paste -sd '|')
     verdict "no other words for what the project has names for" \
         "$(grep -nEiw -e "$words" $(find src collectors schemas man examples -name '*.[ch157]' -o -name '*.json') README.md 2> /dev/null)"
+    verdict "texts are ASCII: the screen shows any other byte as \\xHH" \
+        "$(for f in $files; do sed -e 's@/\*.*\*/@@g' -e 's@/\*.*@@' -e '/^[[:space:]]*\*/d' "$f" | LC_ALL=C grep -nP '[^\x00-\x7F]' | sed "s@^@$f: @"; done)"
 }
 exit $status

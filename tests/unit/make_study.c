@@ -140,13 +140,16 @@ static void requests(struct ib_buf *b, int64_t n, size_t run)
 		       "\"window\":{\"start_ns\":0,\"end_ns\":%" PRId64 "},\"complete\":true,\"synthetic\":true,\"endpoint\":null,\"workload\":null,"
 		       "\"args\":{\"num_prompts\":24,\"num_warmups\":0,\"max_concurrency\":1}}\n",
 		       n * SPACING);
-	for (int64_t i = 0; i < n; i++)
+	for (int64_t i = 0; i < n; i++) {
+		int64_t first = 18000000 + i * 100000 + 10 * (int64_t)run;
+
 		ib_buf_addf(b,
 			    "{\"index\":%" PRId64 ",\"warmup\":false,\"start_ns\":%" PRId64 ",\"queue_ns\":%zu,\"ttft_ns\":%" PRId64 ","
 			    "\"itl_ns\":[800000,800000],\"e2e_ns\":%" PRId64 ","
 			    "\"input_tokens_asked\":64,\"input_tokens\":64,\"output_tokens_asked\":3,\"output_tokens\":3,\"token_source\":\"usage\","
 			    "\"outcome\":\"ok\",\"http_status\":200,\"error_class\":null,\"error\":null,\"finish_reason\":\"length\"}\n",
-			    i, i * SPACING + (int64_t)run, run, 18000000 + i * 100000, 18000000 + i * 100000 + 1600000);
+			    i, i * SPACING, run, first, first + 1600000);
+	}
 }
 
 static void file_of_run(struct maker *m, struct ib_record *r, const char *id, const char *path, const char *data, size_t n)
