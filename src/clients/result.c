@@ -157,6 +157,11 @@ void ib_result_hint(struct ib_result *r, const char *check, const char *key, con
 
 	if (r->n_hints >= IB_HINTS_MAX)
 		return;
+	if (r->n_hints == IB_HINTS_MAX - 1) { /* whatever comes may be worse than what is there */
+		check = "A03";
+		key = expected = found = NULL;
+		fmt = "more is wrong with it than can be listed";
+	}
 	r->hints = ib_realloc(r->hints, r->n_hints + 1, sizeof(*r->hints));
 	h = &r->hints[r->n_hints++];
 	*h = (struct ib_hint){.check = check, .key = ib_strdup(key), .expected = ib_strdup(expected), .found = ib_strdup(found)};

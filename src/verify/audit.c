@@ -72,6 +72,7 @@ void ib_audit_view_clear(struct ib_audit_view *v)
 	ib_strv_clear(&v->records);
 	ib_strv_clear(&v->unanswered);
 	ib_strv_clear(&v->unread);
+	ib_strv_clear(&v->unknown);
 	ib_strv_clear(&v->passed_over);
 	for (size_t i = 0; i < v->n_files; i++) {
 		free(v->files[i].path);

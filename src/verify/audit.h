@@ -40,6 +40,7 @@ struct ib_audit_view {
 	struct ib_strv records;     /* of a folder: paths of records of ib-run: their ledger is not here */
 	struct ib_strv unanswered;  /* of a folder: directories with the command of a client, and no result in them or below: "path: client" */
 	struct ib_strv unread;      /* of a folder: what could not be read: "path: why" */
+	struct ib_strv unknown;     /* of a folder: JSON of no known client, archives */
 	struct ib_strv passed_over; /* of a folder: links, devices, sockets and pipes: "path: a symbolic link" */
 	struct ib_privacy privacy; /* of a folder */
 	bool no_clients;

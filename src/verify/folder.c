@@ -149,9 +149,13 @@ static void take_file(struct walk *w, struct place *p, const char *name, const c
 		ib_privacy_scan_fd(&w->view->privacy, path, fd, file->bytes);
 	} else if (kind == IB_LOOSE_RECORD) {
 		ib_strv_add(&w->view->records, path);
-	} else if (kind == IB_LOOSE_TEXT && st.st_size <= IB_FOLDER_TEXT_MAX) {
+	} else if (kind == IB_LOOSE_ARCHIVE) {
+		ib_strv_add(&w->view->unknown, path);
+	} else if ((kind == IB_LOOSE_TEXT || kind == IB_LOOSE_JSON) && st.st_size <= IB_FOLDER_TEXT_MAX) {
 		take_text(w, p, fd, path);
 	}
+	if (kind == IB_LOOSE_JSON)
+		ib_strv_add(&w->view->unknown, path);
 }
 
 static const char *type_of(mode_t mode)
@@ -330,6 +334,11 @@ static void list_rest(struct ib_verdict *v)
 		one->code = IB_E_UNSUPPORTED;
 		one->file = ib_strdup(v->audit.records.v[0]);
 	}
+	if (v->audit.unknown.n)
+		ib_findings_add(&v->findings, "A03", IB_FINDING_I, IB_NOT_CHECKABLE,
+				"%zu files that are JSON, UTF-16 or archives hold nothing that is known here, and were not judged: '%s'%s", v->audit.unknown.n,
+				v->audit.unknown.v[0], v->audit.unknown.n > 1 ? " and others" : "")
+			->file = ib_strdup(v->audit.unknown.v[0]);
 	for (size_t i = 0; i < passed->n && i < LISTED_MAX; i++)
 		ib_findings_add(&v->findings, "A01", IB_FINDING_I, IB_NOT_CHECKABLE, "passed over: %s", passed->v[i]);
 	if (passed->n > LISTED_MAX)

@@ -38,6 +38,41 @@ static int look(int fd, const char *name, char *head, size_t *ret_n, struct ib_e
 	return r == IB_E_SYNTAX || r == IB_E_TRUNC || r == IB_E_LIMIT ? 0 : r;
 }
 
+static bool is_archive(const char *head, size_t n)
+{
+	static const struct {
+		size_t at, n;
+		const char *magic;
+	} kinds[] = {
+		{0, 4, "PK\003\004"}, {0, 6, "7z\274\257\047\034"}, {0, 6, "\3757zXZ"}, {0, 3, "BZh"}, {257, 5, "ustar"},
+		{0, 2, "\037\213"}, {0, 4, "\050\265\057\375"}, {0, 2, "\377\376"}, {0, 2, "\376\377"},
+	};
+
+	for (size_t i = 0; i < IB_LEN(kinds); i++)
+		if (n >= kinds[i].at + kinds[i].n && memcmp(head + kinds[i].at, kinds[i].magic, kinds[i].n) == 0)
+			return true;
+	return false;
+}
+
+/* Index of the first character at or behind i that is no space, or n. */
+static size_t skip_space(const char *head, size_t n, size_t i)
+{
+	while (i < n && (head[i] == ' ' || head[i] == '\t' || head[i] == '\r' || head[i] == '\n'))
+		i++;
+	return i;
+}
+
+/* An object, or an array of something else than the word in brackets that lines of logs begin with. */
+static bool begins_json(const char *head, size_t n)
+{
+	size_t first = skip_space(head, n, n >= 3 && memcmp(head, "\357\273\277", 3) == 0 ? 3 : 0);
+	size_t next = skip_space(head, n, first + 1);
+
+	if (next >= n)
+		return false;
+	return head[first] == '{' ? strchr("\"}", head[next]) != NULL : head[first] == '[' && strchr("{[\"", head[next]);
+}
+
 int ib_loose_look(int fd, const char *name, enum ib_loose *ret, struct ib_err *err)
 {
 	ib_auto_free char *head = ib_alloc(LOOK);
@@ -52,8 +87,12 @@ int ib_loose_look(int fd, const char *name, enum ib_loose *ret, struct ib_err *e
 		*ret = IB_LOOSE_RESULT;
 	else if (memmem(head, n, "\"" IB_RECORD_SCHEMA "\"", strlen(IB_RECORD_SCHEMA) + 2))
 		*ret = IB_LOOSE_RECORD;
+	else if (is_archive(head, n))
+		*ret = IB_LOOSE_ARCHIVE;
+	else if (!n || memchr(head, '\0', n))
+		*ret = IB_LOOSE_OTHER;
 	else
-		*ret = n && !memchr(head, '\0', n) ? IB_LOOSE_TEXT : IB_LOOSE_OTHER;
+		*ret = begins_json(head, n) ? IB_LOOSE_JSON : IB_LOOSE_TEXT;
 	return 0;
 }
 

@@ -9,6 +9,8 @@
 enum ib_loose {
 	IB_LOOSE_OTHER,
 	IB_LOOSE_TEXT,   /* text, as far as its beginning shows */
+	IB_LOOSE_JSON,   /* JSON, as far as its beginning shows, and no known client's */
+	IB_LOOSE_ARCHIVE, /* may hold results, and is not read: zip, tar, 7z, xz, bzip2, gzip or zstd within gzip or zstd, UTF-16 */
 	IB_LOOSE_RESULT, /* a known client's */
 	IB_LOOSE_RECORD, /* of a run, as ib-run writes it */
 };

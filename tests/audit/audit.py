@@ -383,7 +383,7 @@ def together_faults(tool, client, alone, work):
 
 
 def log_faults(tool, cases, work):
-    """A reader that looked at the server's own log would be right for the wrong reason."""
+    """A reader that looked at the server's own log would be right for the wrong reason. That files of no known client were seen is said of it as of any."""
     key = "aiperf-0.13.0/sse_error"
     said = []
     for i, with_log in enumerate((False, True)):
@@ -391,7 +391,7 @@ def log_faults(tool, cases, work):
         os.mkdir(os.path.dirname(path))
         copy_case(key, cases[key], path, with_log)
         doc = verify(tool, path)[1]
-        said.append(doc and [(f["id"], f["status"], f["message"]) for f in doc["findings"]])
+        said.append(doc and [(f["id"], f["status"], f["message"]) for f in doc["findings"] if (f["id"], f["status"]) != ("A03", "not_checkable")])
     return [] if said[0] and said[0] == said[1] else ["findings differ"]
 
 

@@ -42,6 +42,14 @@ like "it is a warning" "$(cat .out)" "A05 second.json: the times of all 30 reque
 mkdir f/run2 && mv f/second.json f/run2/
 status 1 "the same records as another run" ib-verify f
 
+# what is no result of a known client, and looks as if it could be one, is not passed over in silence
+forged .
+jq '.Completed = .completed | del(.completed)' "$vllm" > f/renamed.json
+printf 'PK\003\004....' > f/more.zip
+jq . "$vllm" | iconv -t UTF-16 > f/wide.json
+status 0 "files that nobody knows beside a good result" ib-verify --json f
+is "they are counted" "$(jq -r '.findings[] | select(.id == "A03" and .status == "not_checkable") | .message' .out | cut -d' ' -f1)" 3
+
 ib-verify "$sets/vllm/31_all_fail" > .out
 ok "no byte of our own words is escaped" sh -c '! grep -q "\\\\x" .out'
 done_testing

@@ -594,6 +594,19 @@ static void test_clients_documents_keep_absent_as_null(void)
 	CU_ASSERT(json_is_null(json_object_get(none, "client")) && json_is_null(json_object_get(none, "attempted")));
 }
 
+static void test_clients_a_flood_of_hints_is_an_error_itself(void)
+{
+	ib_auto_results struct ib_results all = {0};
+	struct ib_result *r = ib_results_add(&all, &ib_client_vllm_bench, "result.json");
+
+	for (int i = 0; i < 2 * IB_HINTS_MAX; i++)
+		ib_result_hint(r, "A12", "/key", "a", "b", "note %d", i);
+	CU_ASSERT_EQUAL_FATAL(r->n_hints, IB_HINTS_MAX);
+	CU_ASSERT_STRING_EQUAL(r->hints[IB_HINTS_MAX - 2].check, "A12");
+	CU_ASSERT_STRING_EQUAL(r->hints[IB_HINTS_MAX - 1].check, "A03");
+	CU_ASSERT_PTR_NULL(r->hints[IB_HINTS_MAX - 1].key);
+}
+
 static const struct ib_test tests[] = {
 	IB_TEST(test_clients_real_files_give_the_expected_rows),
 	IB_TEST(test_clients_schema_shows_in_the_keys),
@@ -619,6 +632,7 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_clients_recognise_by_content),
 	IB_TEST(test_clients_read_dir_counts_files),
 	IB_TEST(test_clients_documents_keep_absent_as_null),
+	IB_TEST(test_clients_a_flood_of_hints_is_an_error_itself),
 	{0},
 };
 
