@@ -209,15 +209,22 @@ static void complete(const struct screen *s)
 
 static void consistent(const struct screen *s)
 {
-	size_t pass = 0, fail = 0, open = 0;
+	static const char *const names[] = {[IB_FINDING_E] = "fail", [IB_FINDING_W] = "warn", [IB_FINDING_I] = "noted"};
+	size_t pass = 0, open = 0;
 
 	for (int l = IB_FINDING_E; l <= IB_FINDING_I; l++) {
 		pass += ib_screen_count(s->v, (enum ib_level_of)l, IB_PASS);
-		fail += ib_screen_count(s->v, (enum ib_level_of)l, IB_FAIL);
 		open += ib_screen_count(s->v, (enum ib_level_of)l, IB_NOT_CHECKABLE);
 	}
 	verdict(s, "consistent", s->v->consistent);
-	ib_buf_addf(s->b, "%zu pass, %zu fail, %zu not checkable\n", pass, fail, open);
+	ib_buf_addf(s->b, "%zu pass", pass);
+	for (int l = IB_FINDING_E; l <= IB_FINDING_I; l++) {
+		size_t n = ib_screen_count(s->v, (enum ib_level_of)l, IB_FAIL);
+
+		if (n || l == IB_FINDING_E)
+			ib_buf_addf(s->b, ", %zu %s", n, names[l]);
+	}
+	ib_buf_addf(s->b, ", %zu not checkable\n", open);
 }
 
 static void rules(const struct screen *s)
@@ -232,13 +239,21 @@ static void rules(const struct screen *s)
 static void gates(const struct screen *s)
 {
 	struct ib_gate all[IB_GATES];
+	size_t at = 14;
 
 	ib_gates(s->v, &s->compared, all);
 	ib_buf_adds(s->b, "gates         ");
 	for (size_t i = 0; i < IB_GATES; i++) {
-		ib_buf_addf(s->b, "%s%s %s", i ? ", " : "", all[i].name, shown(all[i].holds));
-		if (all[i].why && all[i].holds == IB_HOLDS_NO)
-			ib_buf_addf(s->b, " (%s)", all[i].why);
+		const char *why = all[i].holds == IB_HOLDS_NO ? all[i].why : NULL;
+		ib_auto_free char *text = ib_asprintf("%s %s%s%s%s", all[i].name, shown(all[i].holds), why ? " (" : "", why ? why : "", why ? ")" : "");
+
+		if (at + strlen(text) + 1 > 100) {
+			ib_buf_addf(s->b, ",\n%14s%s", "", text);
+			at = 14;
+		} else {
+			ib_buf_addf(s->b, "%s%s", i ? ", " : "", text);
+		}
+		at += strlen(text) + 2;
 	}
 	ib_buf_addc(s->b, '\n');
 }

@@ -79,7 +79,7 @@ is "--requests: nothing is left" "$(ls three.jsonl 2> /dev/null)" ""
 # the screen of a folder
 status 0 "a folder of repeats" ib-verify f
 like "its first line" "$(head -n 1 .out)" "^([0-9]+ OF [0-9]+ )?NUMBERS RE-DERIVE, WITH [0-9]+ WARNINGS?; WHAT THEY MEASURED CANNOT BE ESTABLISHED"
-like "its gates" "$(cat .out)" "^gates +contract -, baseline yes, comparison no \(not comparable\), trade-off yes, evidence -"
+like "its gates" "$(cat .out)" "^gates +contract -, baseline yes, comparison no \(apart\), trade-off yes, evidence -"
 like "one row a result" "$(cat .out)" "^04_repeat_2 +1 +30/30 +89.3 \[73.8..95.2\] +111 +2.38 +1920/1920  hits 14.3 %"
 like "repeats in other cache states are apart" "$(cat .out)" "^apart .*2 of 3 repeats not taken together with the first, NC_CACHE"
 like "what to ask for" "$(cat .out)" "^ask for .*versions of client and server"
