@@ -34,7 +34,7 @@ static double in_flight(const struct ib_result *res)
 		return st.value;
 	if (isnan(whole) && res->output_tokens > 0)
 		whole = stated(res, res->ttft) + stated(res, res->tpot) * ((double)res->output_tokens / n - 1);
-	return n > 0 ? whole * n / res->duration_s : NAN;
+	return n > 0 && res->duration_s > 0 ? whole * n / res->duration_s : NAN;
 }
 
 static void values(struct ib_finding *one, double cap, double mean)

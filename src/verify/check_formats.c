@@ -35,6 +35,8 @@ static void one_run(const struct ib_check *self, const struct ib_audit_run *run,
 	files(self, &run->unsupported, "cannot be read here", IB_E_UNSUPPORTED, f);
 	if (!run->run)
 		return;
+	for (size_t i = 0; i < run->run->compressed.n; i++)
+		ib_check_skip(self, f, run->run->compressed.v[i], "compressed: outputs of a run are read as they are, so that nothing in it is counted or judged");
 	if (run->run->torn_results.n && says_truncated(run->run))
 		ib_check_skip(self, f, run->run->doc.path, "the client's result is torn, as the record says");
 	else

@@ -376,6 +376,7 @@ void ib_study_runs_clear(struct ib_study_view *v)
 			ib_record_clear(&run->record);
 		ib_results_clear(&run->results);
 		ib_strv_clear(&run->torn_results);
+		ib_strv_clear(&run->compressed);
 		ib_strv_clear(&run->argv);
 		ib_context_clear(&run->context);
 		ib_facts_clear(&run->before);

@@ -241,6 +241,11 @@ static void take_record(struct ib_study_view *v, struct ib_study_run *run, const
 	doc->code = err.code;
 }
 
+static bool is_compressed(const char *data, uint64_t size)
+{
+	return size >= 4 && (memcmp(data, "\037\213", 2) == 0 || memcmp(data, "\050\265\057\375", 4) == 0);
+}
+
 static void take_output(struct ib_study_view *v, struct ib_study_run *run, const char *path, const char *rest, const char *sha256, const char *data,
 			uint64_t size)
 {
@@ -252,6 +257,8 @@ static void take_output(struct ib_study_view *v, struct ib_study_run *run, const
 
 	if (!v->anchored && (!listed || strcmp(listed->sha256, sha256) != 0))
 		return;
+	if (is_compressed(data, size))
+		ib_strv_add(&run->compressed, path);
 	if (!ib_client_recognise(data, size))
 		return;
 	if (ib_client_read_source(&in, path, &got, &err) == 0)

@@ -51,6 +51,7 @@ struct ib_study_run {
 	bool running;                /* no end entry, and locked: state says nothing */
 	bool adopted;                /* no end entry, state is that of a valid record */
 	struct ib_results results;   /* what its client wrote, re-read; n 0: nothing recognised */
+	struct ib_strv compressed;   /* paths below output/ of gzip and zstd files: not read */
 	size_t unread;               /* files below output/ that were too large to be held and not read as a stream either */
 	struct ib_strv argv;         /* the command of command.json, where it could be read */
 	struct ib_context context;   /* its command line, printed configuration and pages of metrics */

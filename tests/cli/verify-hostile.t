@@ -50,6 +50,16 @@ jq . "$vllm" | iconv -t UTF-16 > f/wide.json
 status 0 "files that nobody knows beside a good result" ib-verify --json f
 is "they are counted" "$(jq -r '.findings[] | select(.id == "A03" and .status == "not_checkable") | .message' .out | cut -d' ' -f1)" 3
 
+forged '.duration = -1 | del(.start_times)'
+ib-verify --json f > .out
+is "a negative duration gives no negative number in flight" "$(jq -r '.findings[] | select(.id == "A15") | .status' .out)" not_checkable
+
+# a study's compressed output is not read, and that is said
+gzip -c "$vllm" > r.json.gz
+ib-run -q -C packed --no-capture -- sh -c 'cp r.json.gz "$IB_OUTPUT_DIR"' > /dev/null
+status 0 "a study with a compressed output" ib-verify --json packed
+like "it is named" "$(jq -r '.findings[] | select(.id == "A03" and .status == "not_checkable") | .file' .out)" "output/r.json.gz$"
+
 ib-verify "$sets/vllm/31_all_fail" > .out
 ok "no byte of our own words is escaped" sh -c '! grep -q "\\\\x" .out'
 done_testing
