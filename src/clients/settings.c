@@ -278,7 +278,7 @@ static char *find_arg(const void *arg, const char *name, bool many)
 
 static const struct ib_client *from_args(const struct args *a, struct ib_settings *s)
 {
-	for (size_t k = 0; ib_clients[k]; k++) {
+	for (size_t k = 0; a->n && ib_clients[k]; k++) {
 		size_t at = match(ib_clients[k], a);
 		const struct args rest = {a->v + at, a->n - at, a->text};
 		const struct ib_given given = {find_arg, &rest, "the command line"};

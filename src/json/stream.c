@@ -52,7 +52,8 @@ void ib_stream_at(const struct ib_stream *s, uint64_t *ret_line, uint64_t *ret_c
 	*ret_column = s->at - s->at_line_at + 1;
 }
 
-static int fail_at(struct ib_err *err, const char *name, uint64_t line, uint64_t column, enum ib_code code, const char *fmt, va_list ap)
+__attribute__((format(printf, 6, 0))) static int fail_at(struct ib_err *err, const char *name, uint64_t line, uint64_t column, enum ib_code code,
+							 const char *fmt, va_list ap)
 {
 	char text[512];
 

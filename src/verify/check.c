@@ -174,8 +174,8 @@ struct ib_finding *ib_check_fail(const struct ib_check *c, struct ib_findings *f
 	return one;
 }
 
-static struct ib_finding *add_text(const struct ib_check *c, struct ib_findings *f, enum ib_level_of level, enum ib_status status, const char *file,
-				   const char *fmt, va_list ap)
+__attribute__((format(printf, 6, 0))) static struct ib_finding *add_text(const struct ib_check *c, struct ib_findings *f, enum ib_level_of level,
+									  enum ib_status status, const char *file, const char *fmt, va_list ap)
 {
 	struct ib_finding *one;
 	char *text;

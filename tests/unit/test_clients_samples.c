@@ -271,8 +271,7 @@ static void test_samples_survive_odd_numbers(void)
 {
 	static const char *const texts[] = {
 		"{\"results\":[{\"command\":\"x\",\"mean\":NaN,\"user\":-1,\"system\":Infinity,\"times\":[0,-1,1e308,null],\"exit_codes\":[1e300,null,-1,0]}]}",
-		"[{\"build_commit\":\"x\",\"model_filename\":\"m\",\"n_prompt\":9223372036854775807,\"n_gen\":9223372036854775807,\"samples_ns\":[0,-5,1e308],\"samples_ts\":[0,1,2],"
-		"\"avg_ns\":0,\"stddev_ns\":0,\"avg_ts\":0}]",
+		"[{\"build_commit\":\"x\",\"model_filename\":\"m\",\"n_prompt\":9223372036854775807,\"n_gen\":9223372036854775807,\"samples_ns\":[0,-5,1e308],\"samples_ts\":[0,1,2],\"avg_ns\":0,\"stddev_ns\":0,\"avg_ts\":0}]",
 		"{\"avg_latency\":-1e308,\"latencies\":[-1e308,1e308,null],\"percentiles\":{\"x\":1,\"1e5\":2,\"-5\":3,\"50\":null,\"\":1,\"99.9\":4}}",
 		"{\"elapsed_time\":0,\"num_requests\":1e300,\"total_num_tokens\":-5,\"requests_per_second\":1,\"tokens_per_second\":1}",
 		"MLPerf Results Summary\n:\n : \nx:1e999\ny:--\nResult is : maybe\n99999999999999999999 ERRORS encountered\n* a : 1\n",
