@@ -5,6 +5,7 @@
 #include <stdio.h>
 
 #include "base/str.h"
+#include "metrics/traits.h"
 #include "verify/check.h"
 
 /* The client's own count of successes, if it states one. */
@@ -29,10 +30,13 @@ static void hollow(const struct ib_check *self, const struct ib_result *res, str
 			      c->claimed, q->succeeded);
 	for (size_t i = 0; res->columns.ttft_s && i < res->columns.n; i++)
 		n += ib_columns_counts(&res->columns, i) && isnan(res->columns.ttft_s[i]);
-	if (n && n < q->succeeded)
-		ib_check_fail_as(self, f, IB_FINDING_W, res->file, "%" PRId64 " of %" PRId64 " successes have no time to first token: its statistics cover the "
-											     "other %" PRId64 " at most", n,
-				 q->succeeded, q->succeeded - n);
+	if (n && n < q->succeeded) {
+		const struct ib_stat with = ib_trait_ttft_mean_zeros(&res->columns), without = ib_trait_ttft_mean_recorded(&res->columns);
+
+		ib_check_fail_as(self, f, IB_FINDING_W, res->file, "%" PRId64 " of %" PRId64 " successes have no time to first token: its mean is %.4g ms over the "
+								     "other %" PRId64 ", %.4g ms with 0 for those", n,
+				 q->succeeded, without.value * 1000, q->succeeded - n, with.value * 1000);
+	}
 }
 
 /* The words for those that did not succeed, by what became of them. */
