@@ -10,22 +10,6 @@
 
 static const char from_file[] = "the file";
 
-/* The value at a path of keys and element numbers, or NULL. */
-static const json_t *at(const json_t *j, const char *path)
-{
-	ib_auto_free char *copy = ib_strdup(path);
-	char *rest = copy;
-
-	for (const char *key = strsep(&rest, "/"); key && j; key = strsep(&rest, "/"))
-		j = json_is_array(j) ? json_array_get(j, strtoul(key, NULL, 10)) : json_object_get(j, key);
-	return j;
-}
-
-static char *number_text(double v)
-{
-	return fabs(v) < 1e15 && !(v < floor(v)) && !(v > floor(v)) ? ib_asprintf("%.0f", v) : ib_asprintf("%.17g", v);
-}
-
 /* Scalars alone are settings; lists (of a sweep) and objects are none. */
 static void put(struct ib_result *r, enum ib_setting_key key, const json_t *v)
 {
@@ -36,7 +20,7 @@ static void put(struct ib_result *r, enum ib_setting_key key, const json_t *v)
 	else if (json_is_boolean(v))
 		text = ib_strdup(json_is_true(v) ? "true" : "false");
 	else if (json_is_number(v))
-		text = number_text(json_number_value(v));
+		text = ib_setting_text(json_number_value(v));
 	ib_setting_put(&r->settings, key, text, from_file);
 }
 
@@ -109,10 +93,10 @@ void ib_aiperf_config(const json_t *config, const json_t *run, struct ib_result 
 {
 	const char *command = json_string_value(json_object_get(run, "cli_command"));
 
-	*ret_chunk_usage = json_is_true(at(config, "endpoint/per_chunk_usage"));
+	*ret_chunk_usage = json_is_true(ib_setting_at(config, "endpoint/per_chunk_usage"));
 	put(r, IB_SET_SEED, json_object_get(run, "random_seed"));
 	for (size_t i = 0; i < IB_LEN(places); i++)
-		put(r, places[i].key, at(config, places[i].path));
+		put(r, places[i].key, ib_setting_at(config, places[i].path));
 	put_phases(json_object_get(config, "phases"), r);
 	if (!command)
 		command = json_string_value(json_object_get(config, "cli_command"));

@@ -10,22 +10,6 @@
 
 static const char from_file[] = "the file";
 
-/* The value at a path of keys and element numbers, or NULL. */
-static const json_t *at(const json_t *j, const char *path)
-{
-	ib_auto_free char *copy = ib_strdup(path);
-	char *rest = copy;
-
-	for (const char *key = strsep(&rest, "/"); key && j; key = strsep(&rest, "/"))
-		j = json_is_array(j) ? json_array_get(j, strtoul(key, NULL, 10)) : json_object_get(j, key);
-	return j;
-}
-
-static char *number_text(double v)
-{
-	return fabs(v) < 1e15 && !(v < floor(v)) && !(v > floor(v)) ? ib_asprintf("%.0f", v) : ib_asprintf("%.17g", v);
-}
-
 /* Scalars alone are settings; lists (of a sweep) and objects are none. */
 static void put(struct ib_result *r, enum ib_setting_key key, const json_t *v)
 {
@@ -34,7 +18,7 @@ static void put(struct ib_result *r, enum ib_setting_key key, const json_t *v)
 	if (json_is_string(v))
 		text = key == IB_SET_ENDPOINT ? ib_setting_url(json_string_value(v)) : ib_strdup(json_string_value(v));
 	else if (json_is_number(v))
-		text = number_text(json_number_value(v));
+		text = ib_setting_text(json_number_value(v));
 	ib_setting_put(&r->settings, key, text, from_file);
 }
 
@@ -46,7 +30,7 @@ struct place {
 static void put_all(struct ib_result *r, const json_t *j, const struct place *places, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
-		put(r, places[i].key, at(j, places[i].path));
+		put(r, places[i].key, ib_setting_at(j, places[i].path));
 }
 
 /* "prompt_tokens=64,output_tokens=32", or the same as JSON: what data are made of. Anything else names them. */
@@ -122,8 +106,8 @@ static void put_top(struct ib_result *r, const json_t *top)
 	};
 
 	put_all(r, top, places, IB_LEN(places));
-	put_constraints(r, at(top, "spec/constraints"));
-	put_data(r, json_string_value(at(top, "data/0")));
+	put_constraints(r, ib_setting_at(top, "spec/constraints"));
+	put_data(r, json_string_value(ib_setting_at(top, "data/0")));
 }
 
 /* 0.3 keeps all of it within each benchmark. */
@@ -136,7 +120,7 @@ static void put_old(struct ib_result *r, const struct ib_guidellm_benchmark *b)
 	put_all(r, b->old_args, args, IB_LEN(args));
 	put_all(r, b->worker, worker, IB_LEN(worker));
 	put_all(r, b->loader, loader, IB_LEN(loader));
-	put_data(r, json_string_value(at(b->loader, "data")));
+	put_data(r, json_string_value(ib_setting_at(b->loader, "data")));
 }
 
 static double number(const json_t *o, const char *key)
@@ -151,7 +135,7 @@ static void put_strategy(struct ib_result *r, const json_t *strategy)
 {
 	const char *kind = json_string_value(json_object_get(strategy, "type_"));
 	double streams = number(strategy, "streams"), rate = number(strategy, "rate");
-	ib_auto_free char *streams_text = number_text(streams), *rate_text = number_text(rate);
+	ib_auto_free char *streams_text = ib_setting_text(streams), *rate_text = ib_setting_text(rate);
 
 	if (!kind)
 		return;
@@ -171,7 +155,7 @@ void ib_guidellm_config(const json_t *top, const struct ib_guidellm_benchmark *b
 {
 	double streams;
 
-	put_strategy(r, b->strategy ? b->strategy : at(b->old_args, "strategy"));
+	put_strategy(r, b->strategy ? b->strategy : ib_setting_at(b->old_args, "strategy"));
 	put_top(r, top);
 	put_old(r, b);
 	streams = ib_setting_number(&r->settings, IB_SET_CONCURRENCY);

@@ -22,6 +22,11 @@ void ib_settings_apply(const struct ib_client *c, const struct ib_given *given, 
 bool ib_setting_same_name(const char *a, size_t n, const char *b);
 /* An address without user, password and query: neither says where requests went, and both may hold a secret. Allocated. */
 char *ib_setting_url(const char *url);
+/* --- settings_json.c --- */
+/* The value at a path of keys and element numbers joined by "/" ("spec/data/0") below j, or NULL. */
+const json_t *ib_setting_at(const json_t *j, const char *path);
+/* A number as the text of a setting: whole ones without a point. Allocated. */
+char *ib_setting_text(double v);
 /* Adds what another command or configuration of the same run says: of settings that disagree none is known. first: there is nothing yet to disagree with. */
 void ib_settings_agree(struct ib_settings *s, struct ib_settings *other, bool first);
 
