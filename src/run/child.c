@@ -32,6 +32,7 @@ struct run {
 	bool gone;                /* the child itself was reaped */
 	struct ib_pids excluded;  /* children we had before */
 	bool terminal;            /* we gave the terminal away */
+	int64_t tick_at;          /* when the caller is asked next; INT64_MAX: never */
 };
 
 static int64_t now(const struct run *r)
@@ -215,34 +216,60 @@ static void end_all(struct run *r, bool term_first, int64_t kill_at)
 	}
 }
 
-/* Waits for the child; at a signal or when its time is over, the whole tree is ended. */
+/* Asks the caller when it is time to. Does it want the command ended? */
+static bool tick(struct run *r)
+{
+	int64_t at = r->tick_at == INT64_MAX ? 0 : now(r);
+
+	if (r->tick_at == INT64_MAX || at < r->tick_at)
+		return false;
+	r->tick_at += r->spec->tick_ns;
+	if (r->tick_at <= at) /* we were late: no ticks in a row */
+		r->tick_at = at + r->spec->tick_ns;
+	return r->spec->tick(r->spec->tick_arg, at);
+}
+
+/* Waits for a signal, a change of a child, the next tick, at most until then (INT64_MAX: without end). */
+static int wait_until(struct run *r, int64_t until)
+{
+	int64_t at = until < r->tick_at ? until : r->tick_at;
+	int64_t left = at == INT64_MAX ? -1 : at - now(r);
+	int sig = left == -1 || left > 0 ? ib_signals_wait(r->signals, left, -1) : 0;
+
+	reap(r);
+	return sig;
+}
+
+/* Waits for the child; at a signal, when its time is over or the caller says so, the whole tree is ended. */
 static void supervise(struct run *r)
 {
 	int64_t deadline = r->spec->timeout_ns ? now(r) + r->spec->timeout_ns : INT64_MAX, kill_at;
 	int sig;
 
+	r->tick_at = r->spec->tick && r->spec->tick_ns ? now(r) + r->spec->tick_ns : INT64_MAX;
 	for (;;) {
-		int64_t left = deadline == INT64_MAX ? -1 : deadline - now(r);
-
-		sig = left == -1 || left > 0 ? ib_signals_wait(r->signals, left, -1) : 0;
-		reap(r);
+		sig = wait_until(r, deadline);
 		if (r->gone)
 			return;
 		if (sig) {
 			r->res->interrupted_by = sig;
 			send_all(r, sig);
-		} else if (now(r) < deadline) {
-			continue;
-		} else {
+		} else if (now(r) >= deadline) {
 			r->res->timed_out = true;
 			send_all(r, SIGTERM);
+		} else if (tick(r)) {
+			r->res->ended_by_tick = true;
+			send_all(r, SIGTERM);
+		} else {
+			continue;
 		}
 		break;
 	}
 	kill_at = now(r) + r->spec->grace_ns;
 	while (!r->gone && now(r) < kill_at && r->signals->count < 2) {
-		ib_signals_wait(r->signals, kill_at - now(r), -1);
-		reap(r);
+		wait_until(r, kill_at);
+		if (!r->gone)
+			tick(r);
 	}
 	/* the others have the rest of the grace time: a wrapper may be gone before what it started has saved its results. Background jobs of a
 	 * shell ignore INT, none of them should ignore TERM */
@@ -332,7 +359,7 @@ int ib_child_run(const struct ib_ctx *ctx, struct ib_signals *signals, const str
 			stop_clock(&r);
 			ret->user_ns = ret->system_ns = ret->max_rss_bytes = ret->voluntary_switches = ret->involuntary_switches = IB_NONE;
 		}
-		if (spec->own_tree && ret->exec_errno == IB_NONE && !ret->timed_out && !ret->interrupted_by)
+		if (spec->own_tree && ret->exec_errno == IB_NONE && !ret->timed_out && !ret->ended_by_tick && !ret->interrupted_by)
 			end_rest(&r);
 		if (r.terminal)
 			tcsetpgrp(STDIN_FILENO, getpgrp());

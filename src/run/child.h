@@ -20,11 +20,16 @@ struct ib_child_spec {
 	bool own_tree;      /* subreaper while it runs: every descendant, double forks too, is ended with it (the measured command);
 	                       false: own session, which is ended only at a timeout or signal (hooks that start servers) */
 	pid_t spare_pid;    /* a child of ours that is not part of the tree (the logger), or 0 */
+	/* Called every tick_ns (0: never) while the child runs, with the monotonic clock. True ends the tree as a timeout does. */
+	bool (*tick)(void *arg, int64_t now_ns);
+	void *tick_arg;
+	int64_t tick_ns;
 };
 
 struct ib_child_result {
 	int64_t exit_status, signal, exec_errno; /* or IB_NONE: exactly one is set, none when KILL did not end it */
 	bool timed_out;
+	bool ended_by_tick;
 	int interrupted_by;                      /* signal that reached us while it ran, or 0 */
 	int64_t started_ns, finished_ns;         /* wall clock */
 	int64_t duration_ns;                     /* monotonic */
