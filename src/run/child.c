@@ -326,6 +326,7 @@ static int start(struct run *r, struct ib_err *err)
 	r->pid = fork();
 	if (r->pid == 0)
 		exec_child(r->spec, report[1]);
+	r->res->pid = r->pid;
 	close(report[1]);
 	if (r->pid < 0) {
 		close(report[0]);

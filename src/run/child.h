@@ -27,6 +27,7 @@ struct ib_child_spec {
 };
 
 struct ib_child_result {
+	pid_t pid;                               /* set before the first tick */
 	int64_t exit_status, signal, exec_errno; /* or IB_NONE: exactly one is set, none when KILL did not end it */
 	bool timed_out;
 	bool ended_by_tick;

@@ -16,6 +16,9 @@ json_t *ib_run_placeholders(const struct ib_run *run);
 /* command.c: writes command.json, redacted, and puts its digest into the record. What the last gate refuses is withheld, with a note. */
 IB_MUST int ib_run_write_command(struct ib_run *run, struct ib_err *err);
 
+/* execute.c: the command, from its start to its last byte of output; the record holds the result. An error: it was not started. */
+IB_MUST int ib_run_execute(struct ib_run *run, struct ib_child_result *res, struct ib_err *err);
+
 /* result.c: room for the record, taken before the command runs. */
 IB_MUST int ib_run_reserve(struct ib_run *run, int *ret_fd, struct ib_err *err);
 /* Files, record.json (through the reserved file), finish entry, read-only. */

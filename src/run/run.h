@@ -59,6 +59,13 @@ struct ib_run_spec {
 	struct ib_run_steps steps;
 };
 
+/* Who looks at the command while it runs: see ib_run_watch(). */
+struct ib_run_watcher {
+	bool (*tick)(void *arg, int64_t now_ns);
+	void *arg;
+	int64_t every_ns, next_ns;
+};
+
 /* What steps see. */
 struct ib_run {
 	const struct ib_ctx *ctx;
@@ -72,6 +79,9 @@ struct ib_run {
 	struct ib_record *record;
 	struct timespec marker;       /* just before the command, by the clock of the run directory's file system; tv_sec 0: not known */
 	struct ib_strv captures;      /* digests of captures kept in the study, for the finish entry */
+	struct ib_run_watcher watchers[8];
+	size_t watchers_n;
+	const struct ib_child_result *command; /* while the command runs: its pid; else NULL */
 };
 
 /* Makes one run from start entry to read-only directory. Returns 0 when there is a record and a finish entry, whatever
@@ -92,6 +102,9 @@ IB_MUST int ib_run_expand(const struct ib_run *run, const char *text, bool stric
  * timeout_ns (0: none) its session is ended. Adds a hook of that name to the record. IB_E_STATE: interrupted by a signal. A command that
  * fails is no error here: see *ret. */
 IB_MUST int ib_run_hook(struct ib_run *run, const char *name, char *const *argv, int64_t timeout_ns, struct ib_child_result *ret, struct ib_err *err);
+/* In a step before the command: tick is called every every_ns with the monotonic clock while the command runs; true ends the command as a
+ * timeout does. Eight at most. */
+void ib_run_watch(struct ib_run *run, bool (*tick)(void *arg, int64_t now_ns), void *arg, int64_t every_ns);
 /* Sleeps; IB_E_STATE as soon as a signal (INT, TERM, HUP) has arrived: the step should return it. */
 IB_MUST int ib_run_sleep(struct ib_run *run, int64_t ns, struct ib_err *err);
 
