@@ -17,6 +17,25 @@
 #define LB_BODY_MAX (4u << 20)     /* bytes of a request body */
 #define LB_PROMPT_MAX (1u << 20)   /* tokens of a prompt, whatever the context length */
 
+/* What may go wrong with a generation request. Those of a share come first; truth logs have their names. */
+enum lb_fault {
+	LB_FAULT_NONE,
+	LB_FAULT_HTTP500,      /* status 500 */
+	LB_FAULT_HTTP503,      /* status 503 without a reason phrase */
+	LB_FAULT_STREAM_ERROR, /* status 200, half the tokens, then an error as an event, and the end mark */
+	LB_FAULT_STREAM_CUT,   /* half the tokens, then the connection ends */
+	LB_FAULT_EARLY_STOP,   /* half the tokens, then a regular end with finish_reason "stop" */
+	LB_FAULT_BUNDLED,      /* several tokens a chunk */
+	LB_FAULT_NO_USAGE,     /* no token counts, also where asked for */
+	LB_FAULT_HANG,         /* no byte of an answer */
+	LB_FAULT_LATE,         /* begins to be served only after a while */
+	LB_FAULT_SLOW_START,   /* came while the endpoint pretended to start: status 503 */
+	LB_FAULTS,
+	LB_FAULTS_SHARED = LB_FAULT_SLOW_START,
+};
+
+#define LB_BUNDLE 4 /* tokens of a bundled chunk */
+
 struct lb_config {
 	int64_t port;              /* 0: any free one */
 	int64_t block_tokens;      /* tokens of a prefix-cache block */
@@ -28,7 +47,10 @@ struct lb_config {
 	int64_t max_running;       /* requests that run at once; others wait in order of arrival */
 	int64_t max_model_len;     /* prompt and output tokens together */
 	int64_t seed;              /* of texts and faults */
-	int64_t http500_ppm;       /* share of generation requests answered with status 500, in millionths */
+	int64_t fault_ppm[LB_FAULTS]; /* share of generation requests, in millionths */
+	int64_t late_ns;           /* delay of LB_FAULT_LATE */
+	int64_t slow_listen_ns;    /* connections are refused until then after the start */
+	int64_t slow_start_ns;     /* and answered with status 503 until then */
 	int64_t lifetime_ns;       /* ends by itself after that; 0: never */
 	const char *model;
 	const char *port_file;     /* or NULL */
@@ -58,6 +80,7 @@ struct lb_metrics {
 struct lb_server {
 	struct lb_config config;
 	int listen_fd;
+	bool listening;
 	int64_t started_wall_ns, started_ns;
 	atomic_bool stopping;
 
@@ -103,6 +126,8 @@ enum lb_read lb_http_read(struct lb_conn *c, struct lb_request *q);
 void lb_http_done(struct lb_conn *c, const struct lb_request *q);
 void lb_http_reply(struct lb_conn *c, const struct lb_request *q, int status, const char *type, const char *body, size_t n);
 void lb_http_json(struct lb_conn *c, const struct lb_request *q, int status, const json_t *j);
+/* A status line without a reason phrase, and no body. */
+void lb_http_bare(struct lb_conn *c, const struct lb_request *q, int status);
 /* {"error":{"message","type","code"}}, as OpenAI's API words it. */
 void lb_http_error(struct lb_conn *c, const struct lb_request *q, int status, const char *message);
 /* A streamed body: head, pieces, end. After a failed send the rest is silent and c->gone is set. */
@@ -122,9 +147,10 @@ struct lb_job {
 	int64_t arrived_ns, due_ns;
 };
 
-/* Counts an arrival; true: this one gets status 500. The share is exact: any N consecutive arrivals hold N x share faults,
- * rounded up or down; the seed says which. */
-bool lb_engine_arrive(struct lb_server *s, struct lb_job *job);
+/* Counts an arrival, and says what is to go wrong with it. */
+enum lb_fault lb_engine_arrive(struct lb_server *s, struct lb_job *job);
+/* Sleeps until a moment; false: the server stops. */
+bool lb_engine_sleep(const struct lb_server *s, int64_t due_ns);
 /* Waits for a slot, looks the prompt up, and spends the time of its prefill. False: the server stops. */
 bool lb_engine_start(struct lb_server *s, struct lb_job *job);
 /* Counts one output token, after spending its time (the first is part of the prefill). False: the server stops. */
@@ -133,6 +159,18 @@ bool lb_engine_token(struct lb_server *s, struct lb_job *job, bool first);
 void lb_engine_finish(struct lb_server *s, enum lb_finish how);
 /* Empties the prefix cache; false while requests run or wait. */
 bool lb_engine_reset(struct lb_server *s);
+
+/* --- faults (endpoint_faults.c) --- */
+const char *lb_fault_name(enum lb_fault f); /* NULL for LB_FAULT_NONE */
+/* "NAME=SHARE" into config->fault_ppm; a fault of its own each time it is called, all shares together at most 1. */
+IB_MUST int lb_fault_parse(const char *arg, struct lb_config *config, struct ib_err *err);
+/* The fault of the arrival with that number. A share alone is exact: any N consecutive arrivals hold N x share of them, rounded up or down; the seed says
+ * which. Of several, each takes its share of what those before it in the enumeration left. */
+enum lb_fault lb_fault_of(const struct lb_config *config, uint64_t number);
+/* The endpoint pretends to start. */
+bool lb_fault_starting(const struct lb_server *s);
+/* Keeps silent until the client goes away (c->gone) or the server stops. */
+void lb_fault_hang(struct lb_conn *c);
 
 /* --- completions (endpoint_generate.c) --- */
 void lb_generate(struct lb_conn *c, struct lb_request *q, bool chat);

@@ -6,9 +6,7 @@
 
 #include "base/clock.h"
 #include "examples/loopback/endpoint.h"
-#include "examples/loopback/loopback.h"
 
-#define MILLION 1000000ULL
 #define NAP_NS 50000000LL /* longest sleep between two looks at the stop flag */
 
 int64_t lb_now_ns(void)
@@ -19,8 +17,7 @@ int64_t lb_now_ns(void)
 	return t.tv_sec * IB_NS + t.tv_nsec;
 }
 
-/* Sleeps until a moment; false: the server stops. */
-static bool sleep_until(const struct lb_server *s, int64_t due_ns)
+bool lb_engine_sleep(const struct lb_server *s, int64_t due_ns)
 {
 	while (!atomic_load(&s->stopping)) {
 		int64_t now = lb_now_ns();
@@ -35,16 +32,13 @@ static bool sleep_until(const struct lb_server *s, int64_t due_ns)
 	return false;
 }
 
-bool lb_engine_arrive(struct lb_server *s, struct lb_job *job)
+enum lb_fault lb_engine_arrive(struct lb_server *s, struct lb_job *job)
 {
-	uint64_t share = (uint64_t)s->config.http500_ppm;
-	uint64_t phase = lb_mix((uint64_t)s->config.seed, 500) % MILLION;
-
 	job->arrived_ns = lb_now_ns();
 	pthread_mutex_lock(&s->lock);
 	job->number = s->arrivals++;
 	pthread_mutex_unlock(&s->lock);
-	return (job->number * share + phase) / MILLION != ((job->number + 1) * share + phase) / MILLION;
+	return lb_fault_of(&s->config, job->number);
 }
 
 /* A cost under the load of now. The caller holds the lock. Options at their ends would overflow 64 bits: no cost is over a year. */
@@ -76,7 +70,7 @@ bool lb_engine_start(struct lb_server *s, struct lb_job *job)
 	pthread_cond_broadcast(&s->turn);
 	pthread_mutex_unlock(&s->lock);
 	job->due_ns = lb_now_ns() + cost;
-	return sleep_until(s, job->due_ns);
+	return lb_engine_sleep(s, job->due_ns);
 }
 
 bool lb_engine_token(struct lb_server *s, struct lb_job *job, bool first)
@@ -85,7 +79,7 @@ bool lb_engine_token(struct lb_server *s, struct lb_job *job, bool first)
 		pthread_mutex_lock(&s->lock);
 		job->due_ns += loaded(s, s->config.decode_token_ns);
 		pthread_mutex_unlock(&s->lock);
-		if (!sleep_until(s, job->due_ns))
+		if (!lb_engine_sleep(s, job->due_ns))
 			return false;
 	}
 	pthread_mutex_lock(&s->lock);

@@ -14,6 +14,7 @@ struct answer {
 	struct lb_conn *conn;
 	struct lb_request *q;
 	struct lb_job job;
+	enum lb_fault fault;
 	bool chat, stream, usage, usage_always;
 	int64_t max_tokens;
 	int64_t created;
@@ -21,7 +22,7 @@ struct answer {
 	char prompt_sha256[65];
 	int64_t sent_tokens, chunks;
 	int64_t first_ns, last_ns;
-	struct ib_buf text; /* of an answer in one piece */
+	struct ib_buf text; /* of an answer in one piece, or of the next chunk */
 };
 
 static bool flag(const json_t *o, const char *key)
@@ -134,17 +135,16 @@ static void event(struct answer *a, json_t *j)
 	lb_stream_add(a->conn, a->q, b.data, b.len);
 }
 
-static void send_token(struct answer *a, const char *word, bool last)
+/* finish: of the last token, else NULL. */
+static void send_token(struct answer *a, const char *word, const char *finish)
 {
-	char text[LB_WORD_LEN + 1];
 	json_t *j;
 
-	snprintf(text, sizeof(text), "%s%s", a->sent_tokens > 1 ? " " : "", word);
-	if (!a->stream) {
-		ib_buf_adds(&a->text, text);
+	ib_buf_addf(&a->text, "%s%s", a->sent_tokens > 1 ? " " : "", word);
+	if (!a->stream || (a->fault == LB_FAULT_BUNDLED && !finish && a->sent_tokens % LB_BUNDLE))
 		return;
-	}
-	j = envelope(a, choices_json(a, NULL, text, last ? "length" : NULL));
+	j = envelope(a, choices_json(a, NULL, ib_buf_str(&a->text), finish));
+	ib_buf_clear(&a->text);
 	if (a->usage_always)
 		ib_json_set(j, "usage", usage_json(a));
 	a->chunks++;
@@ -154,9 +154,37 @@ static void send_token(struct answer *a, const char *word, bool last)
 	event(a, j);
 }
 
+/* How many tokens come, and how that ends. */
+static enum lb_finish foresee(struct answer *a, int64_t *ret_tokens)
+{
+	*ret_tokens = a->max_tokens / 2;
+	if (a->fault == LB_FAULT_STREAM_ERROR)
+		return LB_ERROR;
+	if (a->fault == LB_FAULT_STREAM_CUT)
+		return LB_ABORT;
+	if (a->fault == LB_FAULT_EARLY_STOP && *ret_tokens > 0)
+		return LB_STOP;
+	*ret_tokens = a->max_tokens;
+	return LB_LENGTH;
+}
+
+/* A fault that changes nothing about this answer did not happen. */
+static void settle_fault(struct answer *a)
+{
+	bool idle = (a->fault == LB_FAULT_EARLY_STOP && a->max_tokens < 2) || (a->fault == LB_FAULT_BUNDLED && (!a->stream || a->max_tokens < 2)) ||
+		    (a->fault == LB_FAULT_NO_USAGE && a->stream && !a->usage);
+
+	if (idle)
+		a->fault = LB_FAULT_NONE;
+	if (a->fault == LB_FAULT_NO_USAGE)
+		a->usage = a->usage_always = false;
+}
+
 /* Spends the time and sends the words. The answer depends on seed and prompt only. */
 static enum lb_finish produce(struct answer *a)
 {
+	int64_t tokens;
+	enum lb_finish how = foresee(a, &tokens);
 	struct lb_server *s = a->conn->server;
 	uint64_t state = (uint64_t)s->config.seed;
 	bool go = lb_engine_start(s, &a->job);
@@ -168,26 +196,27 @@ static enum lb_finish produce(struct answer *a)
 		if (a->chat)
 			event(a, envelope(a, choices_json(a, "assistant", "", NULL)));
 	}
-	for (int64_t i = 0; i < a->max_tokens; i++) {
+	for (int64_t i = 0; i < tokens; i++) {
 		char word[LB_WORD_LEN];
 
 		if (!go || a->conn->gone || !lb_engine_token(s, &a->job, i == 0))
 			return LB_ABORT;
 		lb_word(lb_next(&state), word);
 		a->sent_tokens = i + 1;
-		send_token(a, word, i + 1 == a->max_tokens);
+		send_token(a, word, i + 1 == tokens && (how == LB_LENGTH || how == LB_STOP) ? lb_finish_name(how) : NULL);
 	}
-	return a->conn->gone ? LB_ABORT : LB_LENGTH;
+	return a->conn->gone || !go ? LB_ABORT : how;
 }
 
 /* What follows the last token, after the counters were settled: a client that has seen the end finds them complete. */
-static void end_answer(struct answer *a)
+static void end_answer(struct answer *a, enum lb_finish how)
 {
 	ib_auto_json json_t *j = NULL;
 
 	if (!a->stream) {
-		j = envelope(a, choices_json(a, "assistant", ib_buf_str(&a->text), "length"));
-		ib_json_set(j, "usage", usage_json(a));
+		j = envelope(a, choices_json(a, "assistant", ib_buf_str(&a->text), lb_finish_name(how)));
+		if (a->fault != LB_FAULT_NO_USAGE)
+			ib_json_set(j, "usage", usage_json(a));
 		a->first_ns = a->last_ns = lb_now_ns();
 		a->chunks = 1;
 		lb_http_json(a->conn, a->q, 200, j);
@@ -203,12 +232,32 @@ static void end_answer(struct answer *a)
 	lb_stream_end(a->conn, a->q);
 }
 
+/* An error within an answer that began with status 200. */
+static void end_error(struct answer *a)
+{
+	ib_auto_json json_t *j = ib_json_object();
+	json_t *e = ib_json_object();
+
+	ib_json_set_str(e, "message", "made-up failure");
+	ib_json_set_str(e, "type", "InternalServerError");
+	ib_json_set_int(e, "code", 500);
+	ib_json_set(j, "error", e);
+	if (!a->stream) {
+		lb_http_json(a->conn, a->q, 200, j);
+		return;
+	}
+	event(a, json_incref(j));
+	lb_stream_add(a->conn, a->q, "data: [DONE]\n\n", 14);
+	lb_stream_end(a->conn, a->q);
+}
+
 static void set_since(json_t *o, const char *key, const struct answer *a, int64_t at_ns)
 {
 	ib_json_set(o, key, at_ns ? json_integer(at_ns - a->job.arrived_ns) : NULL);
 }
 
-static void write_truth(const struct answer *a, int status, const char *fault, const char *finish)
+/* status 0: no answer; finish NULL: the engine was not reached. */
+static void write_truth(const struct answer *a, int status, const char *finish)
 {
 	struct lb_server *s = a->conn->server;
 	json_t *o = ib_json_object();
@@ -217,8 +266,8 @@ static void write_truth(const struct answer *a, int status, const char *fault, c
 	ib_json_set_str(o, "id", a->id[0] ? a->id : NULL);
 	ib_json_set_int(o, "number", (int64_t)a->job.number);
 	ib_json_set_int(o, "arrived_ns", a->job.arrived_ns - s->started_ns);
-	ib_json_set_int(o, "status", status);
-	ib_json_set_str(o, "fault", fault);
+	ib_json_set(o, "status", status ? json_integer(status) : NULL);
+	ib_json_set_str(o, "fault", lb_fault_name(a->fault));
 	ib_json_set_bool(o, "stream", a->stream);
 	ib_json_set_bool(o, "client_gone", a->conn->gone);
 	ib_json_set(o, "prompt_sha256", a->prompt_sha256[0] ? ib_json_str(a->prompt_sha256) : NULL);
@@ -248,33 +297,78 @@ static int refuse(struct answer *a, const json_t *body, struct ib_err *err)
 	return 0;
 }
 
+static void answer(struct answer *a)
+{
+	struct lb_conn *c = a->conn;
+	enum lb_finish how;
+	bool served;
+
+	settle_fault(a);
+	snprintf(a->id, sizeof(a->id), "%s-%016" PRIx64, a->chat ? "chatcmpl" : "cmpl", lb_mix((uint64_t)c->server->started_wall_ns, a->job.number));
+	if (a->fault == LB_FAULT_LATE)
+		(void)lb_engine_sleep(c->server, a->job.arrived_ns + c->server->config.late_ns);
+	how = produce(a);
+	lb_engine_finish(c->server, how);
+	served = a->stream || how == LB_LENGTH || how == LB_STOP || how == LB_ERROR;
+	if (how == LB_LENGTH || how == LB_STOP)
+		end_answer(a, how);
+	else if (how == LB_ERROR)
+		end_error(a);
+	else
+		a->q->keep_alive = false; /* an unfinished stream ends with the connection */
+	write_truth(a, served ? 200 : 0, lb_finish_name(how));
+}
+
+/* True: the fault is the whole answer. */
+static bool fail(struct answer *a)
+{
+	switch (a->fault) {
+	case LB_FAULT_HTTP500:
+		lb_http_error(a->conn, a->q, 500, "made-up failure");
+		write_truth(a, 500, NULL);
+		return true;
+	case LB_FAULT_HTTP503:
+		lb_http_bare(a->conn, a->q, 503);
+		write_truth(a, 503, NULL);
+		return true;
+	case LB_FAULT_SLOW_START:
+		lb_http_error(a->conn, a->q, 503, "still starting");
+		write_truth(a, 503, NULL);
+		return true;
+	case LB_FAULT_HANG:
+		lb_fault_hang(a->conn);
+		a->q->keep_alive = false;
+		write_truth(a, 0, NULL);
+		return true;
+	default:
+		return false;
+	}
+}
+
 void lb_generate(struct lb_conn *c, struct lb_request *q, bool chat)
 {
 	struct answer a = {.conn = c, .q = q, .chat = chat, .text = IB_BUF(16u << 20)};
 	ib_auto_json json_t *body = NULL;
-	bool fault = lb_engine_arrive(c->server, &a.job);
-	struct lb_job arrived = a.job;
+	struct lb_job arrived = {0};
 	struct ib_err err = {0};
-	enum lb_finish how;
 	int status = 400;
 
+	a.fault = lb_engine_arrive(c->server, &arrived);
+	if (lb_fault_starting(c->server))
+		a.fault = LB_FAULT_SLOW_START;
 	a.created = ib_wall_ns(&ib_clock_system) / IB_NS;
 	if (ib_json_load(q->body, (size_t)q->body_n, "body", &body, &err) == 0)
 		status = refuse(&a, body, &err);
 	a.job.number = arrived.number;
 	a.job.arrived_ns = arrived.arrived_ns;
-	if (fault || status) {
-		lb_http_error(c, q, fault ? 500 : status, fault ? "made-up failure" : err.text);
-		write_truth(&a, fault ? 500 : status, fault ? "http500" : NULL, NULL);
-	} else {
-		snprintf(a.id, sizeof(a.id), "%s-%016" PRIx64, chat ? "chatcmpl" : "cmpl", lb_mix((uint64_t)c->server->started_wall_ns, a.job.number));
-		how = produce(&a);
-		lb_engine_finish(c->server, how);
-		if (how == LB_LENGTH)
-			end_answer(&a);
-		else
-			q->keep_alive = false; /* an unfinished stream ends with the connection */
-		write_truth(&a, 200, NULL, lb_finish_name(how));
+	if (!fail(&a)) {
+		if (status) {
+			a.fault = LB_FAULT_NONE;
+			lb_http_error(c, q, status, err.text);
+			write_truth(&a, status, NULL);
+		} else {
+			answer(&a);
+		}
 	}
 	ib_buf_clear(&a.text);
 	free(a.job.tokens);

@@ -66,6 +66,14 @@ void lb_http_reply(struct lb_conn *c, const struct lb_request *q, int status, co
 	send_all(c, body, n);
 }
 
+void lb_http_bare(struct lb_conn *c, const struct lb_request *q, int status)
+{
+	ib_auto_buf struct ib_buf b = IB_BUF(LB_HEAD_MAX);
+
+	ib_buf_addf(&b, "HTTP/1.1 %d \r\nContent-Length: 0\r\nConnection: %s\r\n\r\n", status, q->keep_alive ? "keep-alive" : "close");
+	send_all(c, b.data, b.len);
+}
+
 void lb_http_json(struct lb_conn *c, const struct lb_request *q, int status, const json_t *j)
 {
 	ib_auto_buf struct ib_buf b = IB_BUF(64u << 20);

@@ -1,9 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* ib-loopback: command line of the loopback endpoint. */
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
 
 #include "base/clock.h"
@@ -15,7 +13,7 @@
 #include "tools/opt.h"
 
 enum { OPT_PORT = 1, OPT_PORT_FILE, OPT_TRUTH, OPT_MODEL, OPT_BLOCK, OPT_BLOCKS, OPT_BASE, OPT_PREFILL, OPT_DECODE, OPT_SLOWDOWN, OPT_RUNNING, OPT_LEN,
-       OPT_SEED, OPT_FAULT, OPT_LIFETIME };
+       OPT_SEED, OPT_FAULT, OPT_LATE, OPT_SLOW_LISTEN, OPT_SLOW_START, OPT_LIFETIME };
 
 static const struct ib_opt options[] = {
 	{OPT_PORT, 0, "port", "PORT", "listen on 127.0.0.1:PORT; 0: any free one (default)"},
@@ -31,7 +29,10 @@ static const struct ib_opt options[] = {
 	{OPT_RUNNING, 0, "max-running", "N", "requests that run at once (8)"},
 	{OPT_LEN, 0, "max-model-len", "N", "prompt and output tokens (8192)"},
 	{OPT_SEED, 0, "seed", "N", "of texts and faults (0)"},
-	{OPT_FAULT, 0, "fault", "http500=SHARE", "answer a share (0 to 1) with status 500"},
+	{OPT_FAULT, 0, "fault", "NAME=SHARE", "let a share (0 to 1) of the requests go wrong (may repeat)"},
+	{OPT_LATE, 0, "late", "TIME", "delay of the fault late (1s)"},
+	{OPT_SLOW_LISTEN, 0, "slow-listen", "TIME", "refuse connections for that long"},
+	{OPT_SLOW_START, 0, "slow-start", "TIME", "answer everything with status 503 for that long"},
 	{OPT_LIFETIME, 0, "lifetime", "TIME", "end after that, for example 10m"},
 	{0},
 };
@@ -46,21 +47,6 @@ static const struct ib_tool tool = {
 	.opts = options,
 	.exits = exits,
 };
-
-static int parse_fault(const char *arg, struct lb_config *c, struct ib_err *err)
-{
-	char *end;
-	double share;
-
-	if (!ib_starts(arg, "http500="))
-		return ib_fail(err, IB_E_USAGE, 0, "unknown fault '%s'; known: http500=SHARE", arg);
-	arg += strlen("http500=");
-	share = strtod(arg, &end);
-	if (end == arg || *end || !(share >= 0 && share <= 1))
-		return ib_fail(err, IB_E_USAGE, 0, "a share must be between 0 and 1, not '%s'", arg);
-	c->http500_ppm = llround(share * 1000000);
-	return 0;
-}
 
 static int parse_us(const char *arg, int64_t *ret_ns, struct ib_err *err)
 {
@@ -108,7 +94,13 @@ static int take(struct lb_config *c, int id, const char *arg, struct ib_err *err
 	case OPT_SEED:
 		return ib_parse_int(arg, 0, INT64_MAX, &c->seed, err);
 	case OPT_FAULT:
-		return parse_fault(arg, c, err);
+		return lb_fault_parse(arg, c, err);
+	case OPT_LATE:
+		return ib_duration_parse(arg, &c->late_ns, err);
+	case OPT_SLOW_LISTEN:
+		return ib_duration_parse(arg, &c->slow_listen_ns, err);
+	case OPT_SLOW_START:
+		return ib_duration_parse(arg, &c->slow_start_ns, err);
 	case OPT_LIFETIME:
 		return ib_duration_parse(arg, &c->lifetime_ns, err);
 	case OPT_BASE:
@@ -125,14 +117,15 @@ static int take(struct lb_config *c, int id, const char *arg, struct ib_err *err
 /* Version, and a fingerprint of all settings that change what is measured. */
 static void name_yourself(struct lb_config *c)
 {
-	char text[512];
+	ib_auto_buf struct ib_buf b = IB_BUF(4096);
 	char hex[IB_HEX_LEN];
 
 	snprintf(c->version, sizeof(c->version), LB_SYNTHETIC "-%s", PACKAGE_VERSION);
-	snprintf(text, sizeof(text), "%" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64,
-		 c->block_tokens, c->cache_blocks, c->prefill_base_ns, c->prefill_token_ns, c->decode_token_ns, c->slowdown_pct, c->max_running,
-		 c->max_model_len, c->seed, c->http500_ppm);
-	ib_sha256_of(text, strlen(text), hex);
+	ib_buf_addf(&b, "%" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64, c->block_tokens,
+		    c->cache_blocks, c->prefill_base_ns, c->prefill_token_ns, c->decode_token_ns, c->slowdown_pct, c->max_running, c->max_model_len, c->seed);
+	for (int i = LB_FAULT_NONE + 1; i < LB_FAULTS_SHARED; i++)
+		ib_buf_addf(&b, " %" PRId64, c->fault_ppm[i]);
+	ib_sha256_of(ib_buf_str(&b), b.len, hex);
 	snprintf(c->fingerprint, sizeof(c->fingerprint), "%s-%.8s", c->version, hex);
 }
 
@@ -158,7 +151,7 @@ int main(int argc, char **argv)
 {
 	struct lb_config config = {
 		.block_tokens = 16, .cache_blocks = 8192, .prefill_base_ns = 1000000, .prefill_token_ns = 100000, .decode_token_ns = 1000000,
-		.slowdown_pct = 10, .max_running = 8, .max_model_len = 8192, .model = LB_SYNTHETIC,
+		.slowdown_pct = 10, .max_running = 8, .max_model_len = 8192, .late_ns = IB_NS, .model = LB_SYNTHETIC,
 	};
 	struct ib_opt_state state;
 	struct ib_err err = {0};

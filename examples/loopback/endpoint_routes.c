@@ -128,7 +128,9 @@ void lb_route(struct lb_conn *c, struct lb_request *q)
 	for (size_t i = 0; i < IB_LEN(routes); i++) {
 		if (strcmp(routes[i].path, q->path) != 0)
 			continue;
-		if (strcmp(routes[i].method, q->method) == 0)
+		if (lb_fault_starting(c->server) && routes[i].answer != completions && routes[i].answer != chat_completions)
+			lb_http_error(c, q, 503, "still starting");
+		else if (strcmp(routes[i].method, q->method) == 0)
 			routes[i].answer(c, q);
 		else
 			lb_http_error(c, q, 405, "this path does not take that method");

@@ -24,7 +24,7 @@ struct start {
 	int fd;
 };
 
-static int listen_on(int64_t port, int *ret_fd, int64_t *ret_port, struct ib_err *err)
+static int bind_to(int64_t port, int *ret_fd, int64_t *ret_port, struct ib_err *err)
 {
 	struct sockaddr_in a = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port), .sin_addr = {htonl(INADDR_LOOPBACK)}};
 	ib_auto_fd int fd = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -34,11 +34,17 @@ static int listen_on(int64_t port, int *ret_fd, int64_t *ret_port, struct ib_err
 	if (fd < 0)
 		return ib_fail(err, IB_E_IO, errno, "cannot make a socket");
 	(void)setsockopt(fd, SOL_SOCKET, SO_REUSEADDR, &on, sizeof(on));
-	if (bind(fd, (struct sockaddr *)&a, sizeof(a)) < 0 || listen(fd, 128) < 0 || getsockname(fd, (struct sockaddr *)&a, &n) < 0)
+	if (bind(fd, (struct sockaddr *)&a, sizeof(a)) < 0 || getsockname(fd, (struct sockaddr *)&a, &n) < 0)
 		return ib_fail(err, IB_E_IO, errno, "cannot listen on 127.0.0.1 port %d (another --port, or 0 for any free one)", (int)port);
 	*ret_port = ntohs(a.sin_port);
 	*ret_fd = ib_steal_fd(&fd);
 	return 0;
+}
+
+static int start_listening(struct lb_server *s, struct ib_err *err)
+{
+	s->listening = true;
+	return listen(s->listen_fd, 128) < 0 ? ib_fail(err, IB_E_IO, errno, "cannot listen") : 0;
 }
 
 static int open_truth(struct lb_server *s, struct ib_err *err)
@@ -67,9 +73,11 @@ int lb_server_open(struct lb_server *s, const struct lb_config *config, int64_t 
 	pthread_cond_init(&s->quiet, NULL);
 	for (size_t i = 0; i < LB_CONNECTIONS; i++)
 		s->fds[i] = -1;
-	r = listen_on(config->port, &s->listen_fd, ret_port, err);
+	r = bind_to(config->port, &s->listen_fd, ret_port, err);
 	if (r == 0)
 		r = open_truth(s, err);
+	if (r == 0 && !config->slow_listen_ns)
+		r = start_listening(s, err);
 	if (r == 0 && config->port_file) {
 		snprintf(text, sizeof(text), "%d\n", (int)*ret_port);
 		r = ib_write_file(AT_FDCWD, config->port_file, text, strlen(text), 0644, true, err);
@@ -212,15 +220,23 @@ static void wind_down(struct lb_server *s)
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* Milliseconds until the end of the lifetime; -1 without one. */
-static int left_ms(const struct lb_server *s)
+/* Milliseconds until a moment after the start; -1 where it is 0: never. */
+static int left_ms(const struct lb_server *s, int64_t after_ns)
 {
-	int64_t left = s->started_ns + s->config.lifetime_ns - lb_now_ns();
+	int64_t left = s->started_ns + after_ns - lb_now_ns();
 	int ms = -1;
 
-	if (s->config.lifetime_ns)
+	if (after_ns)
 		ms = left <= 0 ? 0 : (int)(left / 1000000 > 1000000 ? 1000000 : left / 1000000 + 1);
 	return ms;
+}
+
+/* Milliseconds until something is due without an event. */
+static int due_ms(const struct lb_server *s)
+{
+	int end = left_ms(s, s->config.lifetime_ns), begin = s->listening ? -1 : left_ms(s, s->config.slow_listen_ns);
+
+	return end < 0 || (begin >= 0 && begin < end) ? begin : end;
 }
 
 int lb_server_run(struct lb_server *s, struct ib_err *err)
@@ -240,15 +256,18 @@ int lb_server_run(struct lb_server *s, struct ib_err *err)
 		return ib_fail(err, IB_E_IO, errno, "cannot wait for signals");
 	p[1].fd = sfd;
 	for (;;) {
-		int ms = left_ms(s);
+		int r = 0;
 
-		if (poll(p, 2, ms) < 0 && errno != EINTR) {
-			int e = errno;
-
+		p[0].fd = s->listening ? s->listen_fd : -1;
+		if (poll(p, 2, due_ms(s)) < 0 && errno != EINTR)
+			r = ib_fail(err, IB_E_IO, errno, "cannot wait for connections");
+		else if (!s->listening && left_ms(s, s->config.slow_listen_ns) == 0)
+			r = start_listening(s, err);
+		if (r < 0) {
 			wind_down(s);
-			return ib_fail(err, IB_E_IO, e, "cannot wait for connections");
+			return r;
 		}
-		if (ms == 0 || ((p[1].revents & POLLIN) && read(sfd, &info, sizeof(info)) == (ssize_t)sizeof(info)))
+		if (left_ms(s, s->config.lifetime_ns) == 0 || ((p[1].revents & POLLIN) && read(sfd, &info, sizeof(info)) == (ssize_t)sizeof(info)))
 			break;
 		if (p[0].revents & POLLIN)
 			accept_one(s);

@@ -85,4 +85,7 @@ like "the truth log tells of the broken answer" "$(tail -n 1 "$T/one.truth")" '"
 status 2 "a truth log is never overwritten" ib-loopback --truth "$T/one.truth"
 status 2 "a wrong fault is a usage error" ib-loopback --fault http500=2
 status 2 "an unknown fault is a usage error" ib-loopback --fault slow=1
+like "the known ones are named" "$(cat "$T/.err")" 'http500, http503, .*late'
+status 2 "a fault without a share is a usage error" ib-loopback --fault hang
+status 2 "shares above 1 together are a usage error" ib-loopback --fault hang=0.6 --fault late=0.6
 done_testing

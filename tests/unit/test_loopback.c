@@ -106,14 +106,14 @@ static void test_loopback_cache_drops_the_least_recently_used(void)
 static void test_loopback_fault_share_is_exact(void)
 {
 	for (int64_t seed = 0; seed < 20; seed++) {
-		struct lb_server s = {.config = {.seed = seed, .http500_ppm = 250000}, .lock = PTHREAD_MUTEX_INITIALIZER};
+		struct lb_server s = {.config = {.seed = seed, .fault_ppm[LB_FAULT_HTTP500] = 250000}, .lock = PTHREAD_MUTEX_INITIALIZER};
 		int window = 0;
 		bool faults[1000];
 
 		for (int i = 0; i < 1000; i++) {
 			struct lb_job job = {0};
 
-			faults[i] = lb_engine_arrive(&s, &job);
+			faults[i] = lb_engine_arrive(&s, &job) == LB_FAULT_HTTP500;
 			window += faults[i] - (i >= 40 ? faults[i - 40] : 0);
 			if (i >= 39)
 				CU_ASSERT_EQUAL(window, 10);
@@ -126,14 +126,43 @@ static void test_loopback_fault_share_of_all_and_none(void)
 	static const int64_t shares[] = {0, 1000000};
 
 	for (size_t k = 0; k < IB_LEN(shares); k++) {
-		struct lb_server s = {.config = {.seed = 5, .http500_ppm = shares[k]}, .lock = PTHREAD_MUTEX_INITIALIZER};
+		struct lb_server s = {.config = {.seed = 5, .fault_ppm[LB_FAULT_HANG] = shares[k]}, .lock = PTHREAD_MUTEX_INITIALIZER};
 
 		for (int i = 0; i < 100; i++) {
 			struct lb_job job = {0};
 
-			CU_ASSERT_EQUAL(lb_engine_arrive(&s, &job), shares[k] != 0);
+			CU_ASSERT_EQUAL(lb_engine_arrive(&s, &job), shares[k] ? LB_FAULT_HANG : LB_FAULT_NONE);
 		}
 	}
+}
+
+static void test_loopback_faults_share_the_requests(void)
+{
+	struct lb_config config = {.seed = 9};
+	int seen[LB_FAULTS] = {0};
+	struct ib_err err;
+
+	CU_ASSERT_EQUAL(lb_fault_parse("http503=0.25", &config, &err), 0);
+	CU_ASSERT_EQUAL(lb_fault_parse("hang=0.5", &config, &err), 0);
+	CU_ASSERT_EQUAL(lb_fault_parse("early_stop=0.3", &config, &err), IB_E_USAGE); /* together above 1 */
+	config.fault_ppm[LB_FAULT_EARLY_STOP] = 0;
+	CU_ASSERT_EQUAL(lb_fault_parse("early_stop=0.25", &config, &err), 0);
+	for (uint64_t i = 0; i < 1000; i++)
+		seen[lb_fault_of(&config, i)]++;
+	CU_ASSERT_EQUAL(seen[LB_FAULT_NONE], 0);
+	CU_ASSERT_EQUAL(seen[LB_FAULT_HTTP503], 250);
+	CU_ASSERT(seen[LB_FAULT_HANG] >= 499 && seen[LB_FAULT_HANG] <= 501);
+	CU_ASSERT_EQUAL(seen[LB_FAULT_HTTP503] + seen[LB_FAULT_HANG] + seen[LB_FAULT_EARLY_STOP], 1000);
+}
+
+static void test_loopback_fault_words(void)
+{
+	static const char *const wrong[] = {"", "http500", "http500=", "http500=x", "http500=1.1", "http500=-0.1", "http500=nan", "http50=1", "slow_start=1", "=1"};
+	struct lb_config config = {0};
+	struct ib_err err;
+
+	for (size_t i = 0; i < IB_LEN(wrong); i++)
+		CU_ASSERT_EQUAL(lb_fault_parse(wrong[i], &config, &err), IB_E_USAGE);
 }
 
 /* --- the endpoint on a real socket --- */
@@ -440,6 +469,8 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_loopback_cache_drops_the_least_recently_used),
 	IB_TEST(test_loopback_fault_share_is_exact),
 	IB_TEST(test_loopback_fault_share_of_all_and_none),
+	IB_TEST(test_loopback_faults_share_the_requests),
+	IB_TEST(test_loopback_fault_words),
 	IB_TEST(test_loopback_endpoint_survives_hostile_requests),
 	IB_TEST(test_loopback_client_judges_hostile_replies),
 	IB_TEST(test_loopback_arrivals_fit_their_type),
