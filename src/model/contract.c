@@ -73,3 +73,13 @@ const struct ib_contract_workload *ib_contract_workload(const struct ib_contract
 			return &c->workloads[i];
 	return NULL;
 }
+
+size_t ib_evidence_urls(const struct ib_contract_evidence *e)
+{
+	return e->metrics_url ? 1 : json_array_size(e->metrics_urls);
+}
+
+const char *ib_evidence_url(const struct ib_contract_evidence *e, size_t i)
+{
+	return e->metrics_url ? e->metrics_url : json_string_value(json_array_get(e->metrics_urls, i));
+}

@@ -30,12 +30,18 @@ bool ib_name_valid(const char *s);
 struct ib_contract_hook {
 	const json_t *command; /* or NULL */
 	const char *http;      /* URL to POST to, or NULL */
+	const json_t *page_cache; /* reset: array of paths of files to drop from the page cache, or NULL */
+	bool restart;          /* reset: the server must be another process afterwards */
 	int64_t timeout_ns;
 };
 
 struct ib_contract_evidence {
-	const char *engine; /* "vllm", "llamacpp" */
-	const char *metrics_url;
+	const char *engine; /* "vllm", "sglang", "llamacpp", "custom", or NULL: no server counters */
+	const char *metrics_url;    /* one of both where there is an engine: see ib_evidence_url() */
+	const json_t *metrics_urls;
+	const json_t *counters;     /* custom: object of arrays of names (queries, hits, output_tokens, busy), or NULL */
+	const json_t *files;        /* array of paths whose page-cache residency is looked at, or NULL */
+	double resident_share_min, resident_share_max; /* of all bytes of files; or NAN */
 	int64_t queries;       /* expected prompt tokens, or IB_UNSET: the client's */
 	int64_t hits_max;      /* cold, reset */
 	double hit_share_min;  /* warm, reuse; NAN: more than none */
@@ -59,16 +65,19 @@ struct ib_contract_group {
 	const char *cache_reason;
 	bool has_evidence;
 	struct ib_contract_evidence evidence;
+	const char *client;              /* "vllm" … "command" */
+	const json_t *output_check;      /* typed form of an answer, or NULL */
 	const json_t *command, *convert; /* convert may be NULL */
-	int64_t timeout_ns;              /* 0: none */
-	int64_t grace_ns;
+	int64_t timeout_ns, no_progress_ns; /* 0: none */
+	bool pty, no_network;
+	int64_t grace_ns;                /* 0: that of the client */
 	int64_t memory_bytes;            /* or IB_UNSET */
 	struct ib_contract_expect expect;
 };
 
 struct ib_contract_workload {
-	const char *name, *file, *sha256, *licence; /* NULL where unset, but for name */
-	bool shareable;
+	const char *name, *file, *sha256, *licence, *prompt_key; /* NULL where unset, but for name */
+	bool shareable, record;
 };
 
 struct ib_contract_slot {
@@ -110,7 +119,12 @@ struct ib_contract {
 	size_t targets_n;
 	struct ib_contract_withhold *withhold;
 	size_t withhold_n;
-	int64_t stop_failed_runs; /* 0: never */
+	const json_t *server_logs, *nodes; /* arrays of objects in their typed form, or NULL */
+	const json_t *quality;             /* object in its typed form, or NULL */
+	bool sample;
+	int64_t sample_interval_ns;
+	int64_t stop_failed_runs, stop_refused_runs, stop_contradicted_runs; /* 0: never */
+	int64_t stop_after_ns;                                               /* 0: never */
 };
 
 struct ib_contract_options {
@@ -132,6 +146,10 @@ void ib_contract_clear(struct ib_contract *c);
 
 /* The bytes of the typed form (pretty, as they are stored) and their digest. */
 IB_MUST int ib_contract_write(const struct ib_contract *c, struct ib_buf *ret, char ret_sha256[IB_HEX_LEN], struct ib_err *err);
+
+/* The number of metrics URLs, and the one at i. */
+size_t ib_evidence_urls(const struct ib_contract_evidence *e);
+const char *ib_evidence_url(const struct ib_contract_evidence *e, size_t i);
 
 /* The group called name, or NULL. */
 const struct ib_contract_group *ib_contract_group(const struct ib_contract *c, const char *name);

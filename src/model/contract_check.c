@@ -47,9 +47,8 @@ static int not_known(const struct checker *k, const struct ib_yaml *y, const cha
 	return ib_yaml_fail(err, k->file, y->at, "no %s is called '%s'", what, y->text);
 }
 
-static int check_unique(const struct checker *k, const char *key, struct ib_err *err)
+static int check_unique_in(const struct checker *k, const struct ib_yaml *list, const char *key, struct ib_err *err)
 {
-	const struct ib_yaml *list = ib_yaml_get(k->y, key);
 	size_t i = 0;
 
 	if (list && list->n > 1000)
@@ -62,6 +61,11 @@ static int check_unique(const struct checker *k, const char *key, struct ib_err 
 			return ib_yaml_fail(err, k->file, name->at, "name '%s' occurs twice in '%s', first on line %u", name->text, key, ib_yaml_get(first, "name")->at.line);
 	}
 	return 0;
+}
+
+static int check_unique(const struct checker *k, const char *key, struct ib_err *err)
+{
+	return check_unique_in(k, ib_yaml_get(k->y, key), key, err);
 }
 
 /* Exactly one of the keys a and b. */
@@ -134,20 +138,75 @@ static bool has_condition(const struct ib_yaml *group, const char *name, struct 
 	return false;
 }
 
-static int check_cache(const struct checker *k, const struct ib_yaml *group, struct ib_err *err)
+/* Counters need an engine and where they are; page-cache residency needs files. */
+static int check_evidence(const struct checker *k, const struct ib_yaml *e, struct ib_err *err)
 {
-	const struct ib_yaml *cache = ib_yaml_get(group, "cache"), *reset = ib_yaml_get(cache, "reset");
-	const struct ib_yaml *expect = ib_yaml_get(ib_yaml_get(group, "expect"), "server_output_tokens");
-	struct ib_yaml_at at;
-	int r = reset ? check_one_of(k, reset, "command", "http", err) : 0;
+	const struct ib_yaml *engine = ib_yaml_get(e, "engine"), *files = ib_yaml_get(e, "files"), *counters = ib_yaml_get(e, "counters");
+	const struct ib_yaml *shares[] = {ib_yaml_get(e, "resident_share_min"), ib_yaml_get(e, "resident_share_max")};
+	bool urls = ib_yaml_get(e, "metrics_url") || ib_yaml_get(e, "metrics_urls"), custom = engine && strcmp(engine->text, "custom") == 0;
+	int r = urls ? check_one_of(k, e, "metrics_url", "metrics_urls", err) : 0;
 
 	if (r < 0)
 		return r;
+	if (!engine && !files)
+		return ib_yaml_fail(err, k->file, e->at, "one of 'engine' and 'files' is missing");
+	if (engine && !urls)
+		return ib_yaml_fail(err, k->file, e->at, "one of 'metrics_url' and 'metrics_urls' is missing");
+	if (!engine && urls)
+		return ib_yaml_fail(err, k->file, e->at, "'engine' is missing: whose names do the counters have?");
+	if (custom && !(ib_yaml_get(counters, "queries") && ib_yaml_get(counters, "hits")))
+		return ib_yaml_fail(err, k->file, engine->at, "engine 'custom' needs 'counters' with 'queries' and 'hits'");
+	if (counters && !custom)
+		return ib_yaml_fail(err, k->file, counters->key_at, "'counters' belongs to engine 'custom'");
+	for (size_t i = 0; i < IB_LEN(shares); i++)
+		if (shares[i] && !files)
+			return ib_yaml_fail(err, k->file, shares[i]->key_at, "'%s' needs 'files'", shares[i]->key);
+	return 0;
+}
+
+/* An answer comes from somewhere and is compared with something. */
+static int check_answer(const struct checker *k, const struct ib_yaml *a, struct ib_err *err)
+{
+	const struct ib_yaml *body = ib_yaml_get(a, "body"), *json = ib_yaml_get(a, "json"), *equals = ib_yaml_get(a, "equals"), *near = ib_yaml_get(a, "near");
+	const struct ib_yaml *value = equals ? equals : near, *tolerance = ib_yaml_get(a, "tolerance");
+	int r = check_one_of(k, a, "command", "http", err);
+
+	if (r < 0)
+		return r;
+	if ((ib_yaml_get(a, "http") != NULL) != (body != NULL))
+		return ib_yaml_fail(err, k->file, body ? body->key_at : a->at, "'http' and 'body' belong together: what is posted where");
+	if (!json && !ib_yaml_get(a, "exact") && !ib_yaml_get(a, "contains") && !ib_yaml_get(a, "regex"))
+		return ib_yaml_fail(err, k->file, a->at, "nothing is expected: one of 'exact', 'contains', 'regex' and 'json' is missing");
+	if (value && !json)
+		return ib_yaml_fail(err, k->file, value->key_at, "'%s' needs 'json': which value?", value->key);
+	if (equals && near)
+		return ib_yaml_fail(err, k->file, near->key_at, "'equals' and 'near' exclude each other");
+	if ((near != NULL) != (tolerance != NULL))
+		return ib_yaml_fail(err, k->file, near ? near->key_at : tolerance->key_at, "'near' and 'tolerance' belong together");
+	if (json && !value)
+		return ib_yaml_fail(err, k->file, json->key_at, "'json' needs 'equals' or 'near'");
+	return 0;
+}
+
+static int check_cache(const struct checker *k, const struct ib_yaml *group, struct ib_err *err)
+{
+	const struct ib_yaml *cache = ib_yaml_get(group, "cache"), *reset = ib_yaml_get(cache, "reset"), *evidence = ib_yaml_get(cache, "evidence");
+	const struct ib_yaml *expect = ib_yaml_get(ib_yaml_get(group, "expect"), "server_output_tokens");
+	const struct ib_yaml *command = ib_yaml_get(reset, "command"), *http = ib_yaml_get(reset, "http");
+	struct ib_yaml_at at;
+	int r = evidence ? check_evidence(k, evidence, err) : 0;
+
+	if (r < 0)
+		return r;
+	if (command && http)
+		return ib_yaml_fail(err, k->file, http->key_at, "'command' and 'http' exclude each other");
+	if (reset && !command && !http && !ib_yaml_get(reset, "page_cache"))
+		return ib_yaml_fail(err, k->file, reset->at, "one of 'command', 'http' and 'page_cache' is missing");
 	if (has_condition(group, "reset", &at) && !reset)
 		return ib_yaml_fail(err, k->file, at, "cache condition 'reset' needs 'reset' in 'cache': what empties it");
 	if (has_condition(group, "reuse", &at) && !ib_yaml_get(cache, "reason"))
 		return ib_yaml_fail(err, k->file, at, "cache condition 'reuse' needs 'reason' in 'cache': why the cache is reused");
-	if (expect && strcmp(expect->text, "true") == 0 && !ib_yaml_get(cache, "evidence"))
+	if (expect && strcmp(expect->text, "true") == 0 && !ib_yaml_get(evidence, "engine"))
 		return ib_yaml_fail(err, k->file, expect->at, "'server_output_tokens' needs 'evidence' in 'cache': where the server's counters are");
 	return 0;
 }
@@ -162,6 +221,8 @@ static int check_group(const struct checker *k, const struct ib_yaml *group, siz
 		r = check_varies(k, group, err);
 	if (r == 0)
 		r = check_cache(k, group, err);
+	if (r == 0 && ib_yaml_get(group, "output_check"))
+		r = check_answer(k, ib_yaml_get(group, "output_check"), err);
 	if (r < 0)
 		return r;
 	if (order && strcmp(order->text, "shuffled") == 0 && !ib_yaml_get(group, "seed"))
@@ -190,18 +251,37 @@ static int check_secrets(const struct checker *k, const struct ib_yaml *y, struc
 	return 0;
 }
 
+static int check_quality(const struct checker *k, const struct ib_yaml *quality, struct ib_err *err)
+{
+	const struct ib_yaml *workload = ib_yaml_get(quality, "workload"), *workloads = ib_yaml_get(k->y, "workloads"), *cases = ib_yaml_get(quality, "cases");
+	const struct ib_yaml *minimum = ib_yaml_get(quality, "minimum");
+	int r = check_unique_in(k, cases, "cases", err);
+
+	if (r < 0)
+		return r;
+	if (!ib_yaml_get(quality, "command") && !(cases && cases->child))
+		return ib_yaml_fail(err, k->file, quality->at, "one of 'command' and 'cases' is missing");
+	if (minimum && !(ib_yaml_get(quality, "command") && ib_yaml_get(quality, "metric")))
+		return ib_yaml_fail(err, k->file, minimum->key_at, "'minimum' needs 'command' and 'metric': of which number?");
+	if (workload && !named(workloads, workload->text, SIZE_MAX))
+		return not_known(k, workload, "workload", workloads, workloads ? workloads->n : 0, err);
+	for (const struct ib_yaml *c = cases ? cases->child : NULL; r == 0 && c; c = c->next)
+		r = check_answer(k, c, err);
+	return r;
+}
+
 static int check_top(const struct checker *k, struct ib_err *err)
 {
 	const struct ib_yaml *readiness = ib_yaml_get(k->y, "readiness"), *workloads = ib_yaml_get(k->y, "workloads");
-	const struct ib_yaml *quality = ib_yaml_get(ib_yaml_get(k->y, "quality"), "workload");
+	const struct ib_yaml *quality = ib_yaml_get(k->y, "quality"), *logs = ib_yaml_get(k->y, "server_logs");
 	int r = readiness ? check_one_of(k, readiness, "url", "command", err) : 0;
 
 	for (const struct ib_yaml *w = workloads ? workloads->child : NULL; r == 0 && w; w = w->next)
-		if (!ib_yaml_get(w, "file") && !ib_yaml_get(w, "generator"))
-			return ib_yaml_fail(err, k->file, w->at, "one of 'file' and 'generator' is missing");
-	if (r == 0 && quality && !named(workloads, quality->text, SIZE_MAX))
-		return not_known(k, quality, "workload", workloads, workloads ? workloads->n : 0, err);
-	return r;
+		if (!ib_yaml_get(w, "file") && !ib_yaml_get(w, "generator") && !ib_yaml_get(w, "record"))
+			return ib_yaml_fail(err, k->file, w->at, "one of 'file', 'generator' and 'record' is missing");
+	for (const struct ib_yaml *l = logs ? logs->child : NULL; r == 0 && l; l = l->next)
+		r = check_one_of(k, l, "file", "command", err);
+	return r == 0 && quality ? check_quality(k, quality, err) : r;
 }
 
 int ib_contract_check(const struct ib_yaml *y, const json_t *json, const char *file, const struct ib_contract_options *options, struct ib_err *err)
@@ -212,6 +292,10 @@ int ib_contract_check(const struct ib_yaml *y, const json_t *json, const char *f
 
 	if (r == 0)
 		r = check_unique(&k, "workloads", err);
+	if (r == 0)
+		r = check_unique(&k, "server_logs", err);
+	if (r == 0)
+		r = check_unique(&k, "nodes", err);
 	if (r == 0)
 		r = check_top(&k, err);
 	for (const struct ib_yaml *g = ib_yaml_get(y, "groups")->child; r == 0 && g; g = g->next)

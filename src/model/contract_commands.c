@@ -149,14 +149,32 @@ static int check_group(struct commands *c, const struct ib_yaml *group, struct i
 	const struct ib_yaml *cache = ib_yaml_get(group, "cache"), *reset = ib_yaml_get(cache, "reset");
 	const struct ib_yaml *const all[] = {ib_yaml_get(group, "command"), ib_yaml_get(group, "convert"), ib_yaml_get(reset, "command"), ib_yaml_get(reset, "http"),
 					     ib_yaml_get(ib_yaml_get(cache, "warmup"), "command")};
+	const struct ib_yaml *evidence = ib_yaml_get(cache, "evidence"), *check = ib_yaml_get(group, "output_check");
+	const struct ib_yaml *const plain[] = {ib_yaml_get(evidence, "metrics_url"), ib_yaml_get(evidence, "metrics_urls"), ib_yaml_get(check, "http"),
+					       ib_yaml_get(check, "body")};
 	int r = 0;
 
 	know(c, ib_yaml_get(group, "matrix"));
 	for (size_t i = 0; r == 0 && i < IB_LEN(all); i++)
 		r = check_any(c, all[i], err);
-	c->t.n = 0;
 	if (r == 0)
-		r = check_any(c, ib_yaml_get(ib_yaml_get(cache, "evidence"), "metrics_url"), err);
+		r = check_any(c, ib_yaml_get(check, "command"), err);
+	c->t.n = 0;
+	for (size_t i = 0; r == 0 && i < IB_LEN(plain); i++)
+		r = check_any(c, plain[i], err);
+	return r;
+}
+
+/* Each of these keys of the maps in a list. */
+static int check_list(struct commands *c, const struct ib_yaml *list, const char *a, const char *b, struct ib_err *err)
+{
+	int r = 0;
+
+	for (const struct ib_yaml *o = list ? list->child : NULL; r == 0 && o; o = o->next) {
+		r = check_any(c, ib_yaml_get(o, a), err);
+		if (r == 0)
+			r = check_any(c, ib_yaml_get(o, b), err);
+	}
 	return r;
 }
 
@@ -171,7 +189,13 @@ int ib_contract_check_commands(const struct ib_yaml *y, const char *file, struct
 	r = check_any(c, ib_yaml_get(ib_yaml_get(y, "readiness"), "command"), err);
 	if (r == 0)
 		r = check_any(c, ib_yaml_get(ib_yaml_get(y, "quality"), "command"), err);
+	if (r == 0)
+		r = check_list(c, ib_yaml_get(ib_yaml_get(y, "quality"), "cases"), "command", "command", err);
 	c->t.n = 0;
+	if (r == 0)
+		r = check_list(c, ib_yaml_get(ib_yaml_get(y, "quality"), "cases"), "http", "body", err);
+	if (r == 0)
+		r = check_list(c, ib_yaml_get(y, "nodes"), "launch", "launch", err);
 	if (r == 0)
 		r = check_any(c, ib_yaml_get(ib_yaml_get(y, "readiness"), "url"), err);
 	if (r == 0)

@@ -22,6 +22,7 @@ enum ib_field_type {
 	IB_FIELD_COMMAND,
 	IB_FIELD_TEXTS,
 	IB_FIELD_NAMES,
+	IB_FIELD_URLS,
 	IB_FIELD_OPTIONS, /* map: name -> text */
 	IB_FIELD_MATRIX,  /* map: name -> list of text */
 	IB_FIELD_OBJECT,

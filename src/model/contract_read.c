@@ -6,217 +6,12 @@
 
 #include "base/auto.h"
 #include "base/str.h"
-#include "model/contract.h"
+#include "model/contract_in.h"
 #include "model/contract_internal.h"
 
-#define INT_MAX_COUNT 1000000000000LL
-
-/* Remembers the first error, so that a list of keys reads without a test a line. */
-struct in {
-	const json_t *o;
-	const char *where;
-	struct ib_err *err;
-	int r;
-};
-
-static const char *text(struct in *in, const char *key, bool required)
+static int read_groups(struct ib_in *in, struct ib_contract *c)
 {
-	const char *s = NULL;
-
-	if (in->r == 0)
-		in->r = required ? ib_get_str(in->o, in->where, key, &s, in->err) : ib_get_str_opt(in->o, in->where, key, &s, in->err);
-	return in->r == 0 ? s : NULL;
-}
-
-static const char *name(struct in *in, const char *key, bool required)
-{
-	const char *s = text(in, key, required);
-
-	if (s && !ib_name_valid(s))
-		in->r = ib_fail_at(in->err, IB_E_SYNTAX, in->where, "'%s': key '%s' is no name", in->where, key);
-	return s;
-}
-
-static int64_t number(struct in *in, const char *key, int64_t min, int64_t max, int64_t fallback)
-{
-	int64_t v = fallback;
-
-	if (in->r == 0)
-		in->r = ib_get_int_opt(in->o, in->where, key, min, max, fallback, &v, in->err);
-	return v;
-}
-
-static double real(struct in *in, const char *key)
-{
-	const json_t *v = json_object_get(in->o, key);
-
-	if (in->r < 0 || !v || json_is_null(v))
-		return NAN;
-	if (!json_is_number(v))
-		in->r = ib_fail_at(in->err, IB_E_SYNTAX, in->where, "'%s': key '%s' is not a number", in->where, key);
-	return json_number_value(v);
-}
-
-static bool truth(struct in *in, const char *key)
-{
-	bool v = false;
-
-	if (in->r == 0)
-		in->r = ib_get_bool(in->o, in->where, key, &v, in->err);
-	return v;
-}
-
-static enum ib_condition condition(struct in *in, const char *key)
-{
-	enum ib_condition c = IB_CACHE_UNSPECIFIED;
-	const char *s = text(in, key, true);
-
-	if (s && !ib_condition_parse(s, &c))
-		in->r = ib_fail_at(in->err, IB_E_SYNTAX, in->where, "'%s': key '%s' is no cache condition", in->where, key);
-	return c;
-}
-
-/* An object below the current one; the empty one where it is null. */
-static struct in inner(struct in *in, const char *key)
-{
-	const json_t *o = NULL;
-
-	if (in->r == 0)
-		in->r = ib_get_obj_opt(in->o, in->where, key, &o, in->err);
-	return (struct in){o, in->where, in->err, in->r};
-}
-
-static const json_t *array(struct in *in, const char *key)
-{
-	const json_t *a = NULL;
-
-	if (in->r == 0)
-		in->r = ib_get_arr(in->o, in->where, key, &a, in->err);
-	return a;
-}
-
-/* An array of strings, not empty. */
-static const json_t *command(struct in *in, const char *key, bool required)
-{
-	const json_t *v = json_object_get(in->o, key);
-	bool good = json_is_array(v) && json_array_size(v) > 0;
-
-	if (in->r < 0 || (!required && (!v || json_is_null(v))))
-		return NULL;
-	for (size_t i = 0; good && i < json_array_size(v); i++)
-		good = json_is_string(json_array_get(v, i));
-	if (!good)
-		in->r = ib_fail_at(in->err, IB_E_SYNTAX, in->where, "'%s': key '%s' is no list of arguments", in->where, key);
-	return v;
-}
-
-static bool strings(const json_t *v)
-{
-	for (size_t i = 0; i < json_array_size(v); i++)
-		if (!json_is_string(json_array_get(v, i)))
-			return false;
-	return json_is_array(v) && json_array_size(v) > 0;
-}
-
-/* An object of strings (or of arrays of strings). */
-static const json_t *object_of(struct in *in, const char *key, bool arrays)
-{
-	const json_t *o = NULL;
-	const char *k;
-	json_t *v;
-
-	if (in->r == 0)
-		in->r = ib_get_obj(in->o, in->where, key, &o, in->err);
-	if (in->r < 0)
-		return NULL;
-	json_object_foreach((json_t *)(uintptr_t)o, k, v)
-		if (!ib_name_valid(k) || !(arrays ? strings(v) : json_is_string(v))) {
-			in->r = ib_fail_at(in->err, IB_E_SYNTAX, in->where, "'%s': key '%s' holds something else than names and text", in->where, key);
-			return NULL;
-		}
-	return o;
-}
-
-static void read_hook(struct in *group_cache, const char *key, struct ib_contract_hook *ret)
-{
-	struct in in = inner(group_cache, key);
-
-	if (in.r == 0 && in.o) {
-		ret->command = command(&in, "command", false);
-		ret->http = text(&in, "http", false);
-		ret->timeout_ns = number(&in, "timeout_ns", 1, INT64_MAX, INT64_MAX);
-	}
-	group_cache->r = in.r;
-}
-
-static void read_cache(struct in *group, struct ib_contract_group *ret)
-{
-	struct in in = inner(group, "cache");
-	struct in evidence;
-
-	if (in.r == 0 && in.o) {
-		ret->condition = condition(&in, "condition");
-		ret->cache_reason = text(&in, "reason", false);
-		read_hook(&in, "reset", &ret->reset);
-		read_hook(&in, "warmup", &ret->warmup);
-		evidence = inner(&in, "evidence");
-		if (evidence.r == 0 && evidence.o) {
-			ret->has_evidence = true;
-			ret->evidence.engine = text(&evidence, "engine", true);
-			ret->evidence.metrics_url = text(&evidence, "metrics_url", true);
-			ret->evidence.queries = number(&evidence, "queries", 0, INT_MAX_COUNT, IB_UNSET);
-			ret->evidence.hits_max = number(&evidence, "hits_max", 0, INT_MAX_COUNT, 0);
-			ret->evidence.hit_share_min = real(&evidence, "hit_share_min");
-		}
-		in.r = evidence.r;
-	}
-	group->r = in.r;
-}
-
-static void read_expect(struct in *group, struct ib_contract_expect *ret)
-{
-	struct in in = inner(group, "expect");
-
-	*ret = (struct ib_contract_expect){0, IB_UNSET, IB_UNSET, IB_UNSET, IB_UNSET, NAN, false};
-	if (in.r == 0 && in.o) {
-		ret->exit_status = number(&in, "exit_status", 0, 255, 0);
-		ret->attempts = number(&in, "attempts", 0, INT_MAX_COUNT, IB_UNSET);
-		ret->output_tokens = number(&in, "output_tokens", 0, INT_MAX_COUNT, IB_UNSET);
-		ret->output_tokens_min = number(&in, "output_tokens_min", 0, INT_MAX_COUNT, IB_UNSET);
-		ret->output_files_min = number(&in, "output_files_min", 0, INT_MAX_COUNT, IB_UNSET);
-		ret->success_rate_min = real(&in, "success_rate_min");
-		ret->server_output_tokens = truth(&in, "server_output_tokens");
-	}
-	group->r = in.r;
-}
-
-static int read_group(struct in *in, struct ib_contract_group *ret)
-{
-	ret->name = name(in, "name", true);
-	ret->question = text(in, "question", false);
-	ret->diagnostic = truth(in, "diagnostic");
-	ret->matrix = object_of(in, "matrix", true);
-	ret->load = text(in, "load", false);
-	ret->repeats = number(in, "repeats", 1, 1000, 0);
-	ret->order = text(in, "order", true);
-	ret->seed = number(in, "seed", 0, INT64_MAX, IB_UNSET);
-	ret->gate = name(in, "gate", false);
-	ret->workload = name(in, "workload", false);
-	ret->command = command(in, "command", true);
-	ret->convert = command(in, "convert", false);
-	ret->timeout_ns = number(in, "timeout_ns", 1, INT64_MAX, 0);
-	ret->grace_ns = number(in, "grace_ns", 1, INT64_MAX, 10000000000LL);
-	ret->memory_bytes = number(in, "memory_bytes", 1, INT64_MAX, IB_UNSET);
-	read_cache(in, ret);
-	read_expect(in, &ret->expect);
-	if (in->r == 0 && ret->repeats == 0)
-		in->r = ib_fail_at(in->err, IB_E_SYNTAX, in->where, "'%s': key 'repeats' is missing", in->where);
-	return in->r;
-}
-
-static int read_groups(struct in *in, struct ib_contract *c)
-{
-	const json_t *a = array(in, "groups");
+	const json_t *a = ib_in_array(in, "groups");
 
 	if (in->r < 0)
 		return in->r;
@@ -225,11 +20,11 @@ static int read_groups(struct in *in, struct ib_contract *c)
 	c->groups = ib_alloc(json_array_size(a) * sizeof(*c->groups));
 	for (size_t i = 0; i < json_array_size(a); i++) {
 		char where[256];
-		struct in g = {json_array_get(a, i), where, in->err, 0};
+		struct ib_in g = {json_array_get(a, i), where, in->err, 0};
 		int r;
 
 		snprintf(where, sizeof(where), "%.200s: groups[%zu]", in->where, i);
-		r = read_group(&g, &c->groups[i]);
+		r = ib_contract_read_group(&g, &c->groups[i]);
 		if (r < 0)
 			return r;
 		if (ib_contract_group(c, c->groups[i].name))
@@ -240,7 +35,7 @@ static int read_groups(struct in *in, struct ib_contract *c)
 }
 
 /* The plan must be the one that the groups give: nobody may have taken slots away. */
-static int check_plan(const struct in *in, const json_t *plan)
+static int check_plan(const struct ib_in *in, const json_t *plan)
 {
 	const json_t *groups = json_object_get(in->o, "groups");
 	ib_auto_json json_t *own = ib_json_array();
@@ -258,9 +53,9 @@ static int check_plan(const struct in *in, const json_t *plan)
 	return 0;
 }
 
-static int read_slots(struct in *in, struct ib_contract *c)
+static int read_slots(struct ib_in *in, struct ib_contract *c)
 {
-	const json_t *a = array(in, "plan");
+	const json_t *a = ib_in_array(in, "plan");
 
 	if (in->r < 0)
 		return in->r;
@@ -269,17 +64,17 @@ static int read_slots(struct in *in, struct ib_contract *c)
 		return in->r;
 	c->slots = ib_alloc(json_array_size(a) * sizeof(*c->slots));
 	for (size_t i = 0; i < json_array_size(a); i++) {
-		struct in s = {json_array_get(a, i), in->where, in->err, 0};
+		struct ib_in s = {json_array_get(a, i), in->where, in->err, 0};
 		struct ib_contract_slot *slot = &c->slots[i];
 		const struct ib_contract_group *g;
 
 		slot->slot = (int64_t)i;
-		slot->group = name(&s, "group", true);
-		slot->cell = name(&s, "cell", true);
-		slot->variables = object_of(&s, "variables", false);
-		slot->repeat = number(&s, "repeat", 1, 1000, 1);
-		slot->condition = condition(&s, "cache_condition");
-		slot->command = command(&s, "command", true);
+		slot->group = ib_in_name(&s, "group", true);
+		slot->cell = ib_in_name(&s, "cell", true);
+		slot->variables = ib_in_object_of(&s, "variables", false);
+		slot->repeat = ib_in_number(&s, "repeat", 1, 1000, 1);
+		slot->condition = ib_in_condition(&s, "cache_condition");
+		slot->command = ib_in_command(&s, "command", true);
 		if (s.r < 0)
 			return s.r;
 		g = ib_contract_group(c, slot->group);
@@ -291,21 +86,23 @@ static int read_slots(struct in *in, struct ib_contract *c)
 	return 0;
 }
 
-static int read_workloads(struct in *in, struct ib_contract *c)
+static int read_workloads(struct ib_in *in, struct ib_contract *c)
 {
-	const json_t *a = array(in, "workloads");
+	const json_t *a = ib_in_array(in, "workloads");
 
 	if (in->r < 0 || json_array_size(a) == 0)
 		return in->r;
 	c->workloads = ib_alloc(json_array_size(a) * sizeof(*c->workloads));
 	for (size_t i = 0; in->r == 0 && i < json_array_size(a); i++) {
-		struct in w = {json_array_get(a, i), in->where, in->err, 0};
+		struct ib_in w = {json_array_get(a, i), in->where, in->err, 0};
 		struct ib_contract_workload *o = &c->workloads[c->workloads_n++];
 
-		o->name = name(&w, "name", true);
-		o->file = text(&w, "file", false);
-		o->licence = text(&w, "licence", false);
-		o->shareable = truth(&w, "shareable");
+		o->name = ib_in_name(&w, "name", true);
+		o->file = ib_in_text(&w, "file", false);
+		o->licence = ib_in_text(&w, "licence", false);
+		o->prompt_key = ib_in_text(&w, "prompt_key", false);
+		o->shareable = ib_in_truth(&w, "shareable");
+		o->record = ib_in_truth_opt(&w, "record", false);
 		if (w.r == 0)
 			w.r = ib_get_hex_opt(w.o, w.where, "sha256", &o->sha256, w.err);
 		in->r = w.r;
@@ -313,81 +110,110 @@ static int read_workloads(struct in *in, struct ib_contract *c)
 	return in->r;
 }
 
-static int read_targets(struct in *in, struct ib_contract *c)
+static int read_targets(struct ib_in *in, struct ib_contract *c)
 {
-	const json_t *a = array(in, "targets");
+	const json_t *a = ib_in_array(in, "targets");
 
 	if (in->r < 0 || json_array_size(a) == 0)
 		return in->r;
 	c->targets = ib_alloc(json_array_size(a) * sizeof(*c->targets));
 	for (size_t i = 0; in->r == 0 && i < json_array_size(a); i++) {
-		struct in t = {json_array_get(a, i), in->where, in->err, 0};
+		struct ib_in t = {json_array_get(a, i), in->where, in->err, 0};
 		struct ib_contract_target *o = &c->targets[c->targets_n++];
 
-		o->group = name(&t, "group", true);
-		o->cell = name(&t, "cell", false);
-		o->metric = text(&t, "metric", true);
-		o->direction = text(&t, "direction", false);
-		o->value = real(&t, "value");
-		o->tolerance = real(&t, "tolerance");
+		o->group = ib_in_name(&t, "group", true);
+		o->cell = ib_in_name(&t, "cell", false);
+		o->metric = ib_in_text(&t, "metric", true);
+		o->direction = ib_in_text(&t, "direction", false);
+		o->value = ib_in_real(&t, "value");
+		o->tolerance = ib_in_real(&t, "tolerance");
 		in->r = t.r;
 	}
 	return in->r;
 }
 
-static int read_withhold(struct in *in, struct ib_contract *c)
+static int read_withhold(struct ib_in *in, struct ib_contract *c)
 {
-	const json_t *a = array(in, "withhold");
+	const json_t *a = ib_in_array(in, "withhold");
 
 	if (in->r < 0 || json_array_size(a) == 0)
 		return in->r;
 	c->withhold = ib_alloc(json_array_size(a) * sizeof(*c->withhold));
 	for (size_t i = 0; in->r == 0 && i < json_array_size(a); i++) {
-		struct in w = {json_array_get(a, i), in->where, in->err, 0};
+		struct ib_in w = {json_array_get(a, i), in->where, in->err, 0};
 		struct ib_contract_withhold *o = &c->withhold[c->withhold_n++];
 
-		o->path = text(&w, "path", true);
-		o->reason = text(&w, "reason", true);
+		o->path = ib_in_text(&w, "path", true);
+		o->reason = ib_in_text(&w, "reason", true);
 		in->r = w.r;
 	}
 	return in->r;
 }
 
-static void read_readiness(struct in *in, struct ib_contract *c)
+static void read_readiness(struct ib_in *in, struct ib_contract *c)
 {
-	struct in r = inner(in, "readiness");
+	struct ib_in r = ib_in_inner(in, "readiness");
 
 	if (r.r == 0 && r.o) {
-		c->readiness.url = text(&r, "url", false);
-		c->readiness.command = command(&r, "command", false);
-		c->readiness.timeout_ns = number(&r, "timeout_ns", 1, INT64_MAX, 60000000000LL);
-		c->readiness.interval_ns = number(&r, "interval_ns", 1, INT64_MAX, 500000000LL);
+		c->readiness.url = ib_in_text(&r, "url", false);
+		c->readiness.command = ib_in_command(&r, "command", false);
+		c->readiness.timeout_ns = ib_in_number(&r, "timeout_ns", 1, INT64_MAX, 60000000000LL);
+		c->readiness.interval_ns = ib_in_number(&r, "interval_ns", 1, INT64_MAX, 500000000LL);
 	}
 	in->r = r.r;
 }
 
-static int read_top(struct in *in, struct ib_contract *c)
+static void read_stop(struct ib_in *in, struct ib_contract *c)
 {
-	struct in serving, stop;
+	struct ib_in stop = ib_in_inner(in, "stop");
 
-	c->study = name(in, "study", true);
-	c->question = text(in, "question", false);
-	c->boundary = text(in, "boundary", false);
-	c->decision = text(in, "decision", false);
-	c->permission = text(in, "permission", false);
-	c->server_log = text(in, "server_log", false);
-	c->next = text(in, "next", false);
+	c->stop_failed_runs = 1;
+	if (stop.r == 0 && stop.o) {
+		c->stop_failed_runs = ib_in_number(&stop, "failed_runs", 0, 1000000, 1);
+		c->stop_refused_runs = ib_in_number(&stop, "refused_runs", 0, 1000000, 0);
+		c->stop_contradicted_runs = ib_in_number(&stop, "contradicted_runs", 0, 1000000, 0);
+		c->stop_after_ns = ib_in_number(&stop, "after_ns", 1, INT64_MAX, 0);
+	}
+	in->r = stop.r;
+}
+
+static void read_sampling(struct ib_in *in, struct ib_contract *c)
+{
+	struct ib_in sampling = ib_in_inner(in, "sampling");
+
+	c->sample = true;
+	c->sample_interval_ns = 1000000000LL;
+	if (sampling.r == 0 && sampling.o) {
+		c->sample = ib_in_truth(&sampling, "enabled");
+		c->sample_interval_ns = ib_in_number(&sampling, "interval_ns", 100000000, INT64_MAX, 1000000000LL);
+	}
+	in->r = sampling.r;
+}
+
+static int read_top(struct ib_in *in, struct ib_contract *c)
+{
+	struct ib_in inner;
+
+	c->study = ib_in_name(in, "study", true);
+	c->question = ib_in_text(in, "question", false);
+	c->boundary = ib_in_text(in, "boundary", false);
+	c->decision = ib_in_text(in, "decision", false);
+	c->permission = ib_in_text(in, "permission", false);
+	c->server_log = ib_in_text(in, "server_log", false);
+	c->next = ib_in_text(in, "next", false);
+	c->server_logs = ib_in_objects(in, "server_logs");
+	c->nodes = ib_in_objects(in, "nodes");
 	if (in->r == 0)
 		in->r = ib_get_hex(in->o, in->where, "source_sha256", &c->source_sha256, in->err);
-	serving = inner(in, "serving");
-	if (serving.r == 0 && serving.o)
-		c->endpoint = text(&serving, "endpoint", false);
-	in->r = serving.r;
-	stop = inner(in, "stop");
-	c->stop_failed_runs = 1;
-	if (stop.r == 0 && stop.o)
-		c->stop_failed_runs = number(&stop, "failed_runs", 0, 1000000, 1);
-	in->r = stop.r;
+	inner = ib_in_inner(in, "serving");
+	if (inner.r == 0 && inner.o)
+		c->endpoint = ib_in_text(&inner, "endpoint", false);
+	in->r = inner.r;
+	inner = ib_in_inner(in, "quality");
+	c->quality = inner.o;
+	in->r = inner.r;
+	read_stop(in, c);
+	read_sampling(in, c);
 	read_readiness(in, c);
 	return in->r;
 }
@@ -395,7 +221,7 @@ static int read_top(struct in *in, struct ib_contract *c)
 int ib_contract_from_json(json_t *json, const char *where, struct ib_contract *ret, struct ib_err *err)
 {
 	ib_auto_contract struct ib_contract c = {.json = json_incref(json)};
-	struct in in = {json, where, err, 0};
+	struct ib_in in = {json, where, err, 0};
 	int r = ib_get_schema(json, where, IB_CONTRACT_SCHEMA, err);
 
 	if (r == 0)

@@ -241,6 +241,8 @@ static int add_texts(const struct place *p, const struct ib_yaml *list, enum ib_
 
 		if (type == IB_FIELD_NAMES)
 			r = check_name(p, c, err);
+		else if (type == IB_FIELD_URLS)
+			r = check_url(p, c, err);
 		else if (type == IB_FIELD_COMMAND && c != list->child && c->kind == IB_YAML_SCALAR && !c->text[0])
 			r = 0;
 		else
@@ -370,6 +372,7 @@ static int typed_value(const char *file, const struct ib_field *f, const struct 
 	case IB_FIELD_COMMAND:
 	case IB_FIELD_TEXTS:
 	case IB_FIELD_NAMES:
+	case IB_FIELD_URLS:
 		return typed_list(&p, f, y, ret, err);
 	case IB_FIELD_OPTIONS:
 	case IB_FIELD_MATRIX:
@@ -396,7 +399,7 @@ static int unset_value(const char *file, const struct ib_field *f, json_t **ret,
 		free(y.text);
 		return r;
 	}
-	if (f->type == IB_FIELD_TEXTS || f->type == IB_FIELD_NAMES || f->type == IB_FIELD_OBJECTS)
+	if (f->type == IB_FIELD_TEXTS || f->type == IB_FIELD_NAMES || f->type == IB_FIELD_URLS || f->type == IB_FIELD_OBJECTS)
 		*ret = ib_json_array();
 	else if (f->type == IB_FIELD_OPTIONS || f->type == IB_FIELD_MATRIX)
 		*ret = ib_json_object();

@@ -81,6 +81,8 @@ void ib_record_clear(struct ib_record *r)
 	for (size_t i = 0; i < IB_LEN(texts); i++)
 		free(texts[i]);
 	clear_lists(r);
+	for (size_t i = 0; i < IB_SECTION_COUNT; i++)
+		json_decref(r->section[i]);
 	ib_strv_clear(&r->reasons);
 	ib_strv_clear(&r->notes);
 	ib_record_init(r);
@@ -109,6 +111,7 @@ struct ib_record_workload *ib_record_add_workload(struct ib_record *r, const cha
 	w->name = ib_strdup(name);
 	w->path = ib_strdup(path);
 	w->status = IB_WORKLOAD_MISSING;
+	w->records = w->unique = IB_NONE;
 	return w;
 }
 
@@ -147,6 +150,12 @@ void ib_record_add_file(struct ib_record *r, const char *path, uint64_t bytes, c
 	f->path = ib_strdup(path);
 	f->bytes = bytes;
 	memcpy(f->sha256, sha256, IB_HEX_LEN);
+}
+
+void ib_record_set(struct ib_record *r, enum ib_record_section section, json_t *value)
+{
+	json_decref(r->section[section]);
+	r->section[section] = value;
 }
 
 void ib_record_fail(struct ib_record *r, const char *reason)

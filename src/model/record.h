@@ -39,6 +39,7 @@ struct ib_record_workload {
 	char *name, *path;
 	char expected_sha256[IB_HEX_LEN], sha256[IB_HEX_LEN]; /* "" is null */
 	enum ib_workload_status { IB_WORKLOAD_OK, IB_WORKLOAD_MISMATCH, IB_WORKLOAD_MISSING } status;
+	int64_t records, unique; /* of a file of prompts: how many, how many of them no two alike; or IB_NONE */
 };
 
 struct ib_record_hook {
@@ -68,6 +69,20 @@ struct ib_record_file {
 struct ib_record_requests {
 	char *client, *schema_id; /* may be NULL */
 	int64_t attempted, succeeded, failed, timed_out, output_tokens;
+};
+
+/* Parts of a record that one module alone fills and knows; schemas/record-v1.schema.json has their shapes. */
+enum ib_record_section {
+	IB_SECTION_SAMPLER,         /* object: how the load was sampled, and what that cost */
+	IB_SECTION_LOAD,            /* object: what the samples say of client, machine and server */
+	IB_SECTION_SERVER_IDENTITY, /* object: is it one and the same server process? */
+	IB_SECTION_SERVER_LOGS,     /* array: slices of the server's logs */
+	IB_SECTION_NODES,           /* array: captures of other nodes */
+	IB_SECTION_OUTPUT_CHECK,    /* object: an answer before the load */
+	IB_SECTION_RESOURCES,       /* object: limits of the command, and what it used of them */
+	IB_SECTION_ISOLATION,       /* object: network, terminal, standard input */
+	IB_SECTION_RESIDENCY,       /* array: files in the page cache */
+	IB_SECTION_COUNT,
 };
 
 struct ib_record {
@@ -113,6 +128,7 @@ struct ib_record {
 	struct ib_record_requests requests;
 	struct ib_record_expectation *expectations;
 	size_t expectations_n;
+	json_t *section[IB_SECTION_COUNT]; /* or NULL: null */
 	int64_t synthetic; /* 0, 1 or IB_NONE */
 	char *synthetic_why;
 	char capture_node[IB_HEX_LEN];        /* "" is null */
@@ -135,6 +151,8 @@ struct ib_record_hook *ib_record_add_hook(struct ib_record *r, const char *name)
 void ib_record_add_counter(struct ib_record *r, const char *name, double before, double after);
 void ib_record_add_expectation(struct ib_record *r, const char *key, const char *expected, const char *found, enum ib_expectation_status status);
 void ib_record_add_file(struct ib_record *r, const char *path, uint64_t bytes, const char *sha256);
+/* Puts value (object or array, as the section says; taken over) in place of what was there. */
+void ib_record_set(struct ib_record *r, enum ib_record_section section, json_t *value);
 /* Adds a reason once; a completed record becomes failed. */
 void ib_record_fail(struct ib_record *r, const char *reason);
 

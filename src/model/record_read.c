@@ -160,7 +160,8 @@ static int read_workload(const json_t *o, const char *where, struct ib_record *r
 	    (e = get_word(o, where, "status", ib_workload_names, &word, err)) < 0)
 		return e;
 	w->status = (enum ib_workload_status)word;
-	return 0;
+	e = get_num(o, where, "records", &w->records, err);
+	return e < 0 ? e : get_num(o, where, "unique", &w->unique, err);
 }
 
 static int read_hook(const json_t *o, const char *where, struct ib_record *r, struct ib_err *err)
@@ -303,6 +304,22 @@ static int read_synthetic(const json_t *o, const char *where, struct ib_record *
 	return ib_get_dup_opt(o, where, "synthetic_why", &r->synthetic_why, err);
 }
 
+/* Records of before a section was known do not have it. */
+static int read_sections(const json_t *o, const char *where, struct ib_record *r, struct ib_err *err)
+{
+	for (size_t i = 0; i < IB_SECTION_COUNT; i++) {
+		json_t *v = json_object_get(o, ib_section_names[i].key);
+
+		if (!v || json_is_null(v))
+			continue;
+		if (ib_section_names[i].list ? !json_is_array(v) : !json_is_object(v))
+			return ib_fail_at(err, IB_E_SYNTAX, where, "'%s': key '%s' is no %s", where, ib_section_names[i].key,
+					  ib_section_names[i].list ? "list" : "object");
+		ib_record_set(r, (enum ib_record_section)i, json_incref(v));
+	}
+	return 0;
+}
+
 static int read_top(const json_t *o, const char *where, struct ib_record *r, struct ib_err *err)
 {
 	static const struct {
@@ -324,6 +341,8 @@ static int read_top(const json_t *o, const char *where, struct ib_record *r, str
 	    (e = get_num(o, where, "left_behind", &r->left_behind, err)) < 0)
 		return e;
 	memcpy(r->command_sha256, command, IB_HEX_LEN);
+	if ((e = read_sections(o, where, r, err)) < 0)
+		return e;
 	for (size_t i = 0; i < IB_LEN(parts); i++) {
 		e = parts[i].list ? get_list(o, where, parts[i].key, parts[i].fn, r, err) : read_part(o, where, parts[i].key, parts[i].fn, r, err);
 		if (e < 0)

@@ -104,6 +104,8 @@ static json_t *workloads_json(const struct ib_record *r)
 		set_hex(o, "expected_sha256", w->expected_sha256);
 		set_hex(o, "sha256", w->sha256);
 		ib_json_set_str(o, "status", ib_workload_names[w->status]);
+		set_num(o, "records", w->records);
+		set_num(o, "unique", w->unique);
 		ib_json_add(a, o);
 	}
 	return a;
@@ -265,6 +267,8 @@ json_t *ib_record_to_json(const struct ib_record *r)
 	ib_json_set(o, "server", server);
 	ib_json_set(o, "requests", requests_json(r));
 	ib_json_set(o, "expectations", expectations_json(r));
+	for (size_t i = 0; i < IB_SECTION_COUNT; i++)
+		ib_json_set(o, ib_section_names[i].key, json_incref(r->section[i]));
 	ib_json_set(o, "synthetic", r->synthetic == IB_NONE ? NULL : r->synthetic ? json_true() : json_false());
 	ib_json_set_str(o, "synthetic_why", r->synthetic_why);
 	ib_json_set(o, "captures", captures_json(r));
