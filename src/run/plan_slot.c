@@ -36,7 +36,7 @@ static int step_quiesce(void *arg, struct ib_run *run, struct ib_err *err)
 {
 	const struct slot_run *s = arg;
 
-	return s->group->has_evidence ? ib_ready_idle(run, &s->group->evidence, IDLE_NS, err) : 0;
+	return s->group->evidence.metrics_url ? ib_ready_idle(run, &s->group->evidence, IDLE_NS, err) : 0;
 }
 
 static bool has_hook(const struct ib_contract_hook *hook)
@@ -123,7 +123,7 @@ static int step_before(void *arg, struct ib_run *run, struct ib_err *err)
 	(void)err;
 	if (s->contract->endpoint)
 		identify(run, s->contract->endpoint);
-	if (s->group->has_evidence)
+	if (s->group->evidence.metrics_url)
 		s->before = fetch(run, s->group->evidence.metrics_url, "metrics-before.txt");
 	return 0;
 }
@@ -133,7 +133,7 @@ static int step_after(void *arg, struct ib_run *run, struct ib_err *err)
 	struct slot_run *s = arg;
 
 	(void)err;
-	if (s->group->has_evidence)
+	if (s->group->evidence.metrics_url)
 		s->after = fetch(run, s->group->evidence.metrics_url, "metrics-after.txt");
 	return 0;
 }
@@ -154,7 +154,7 @@ static int step_outcome(void *arg, struct ib_run *run, struct ib_err *err)
 
 	if (r < 0)
 		return r;
-	if (s->group->has_evidence)
+	if (s->group->evidence.engine)
 		ib_cache_judge(&s->group->evidence, s->slot->condition, s->before, s->after, input_tokens, run->record);
 	ib_expect_judge(&s->group->expect, files, run->record);
 	return 0;
