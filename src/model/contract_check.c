@@ -183,8 +183,8 @@ static int check_answer(const struct checker *k, const struct ib_yaml *a, struct
 		return ib_yaml_fail(err, k->file, near->key_at, "'equals' and 'near' exclude each other");
 	if ((near != NULL) != (tolerance != NULL))
 		return ib_yaml_fail(err, k->file, near ? near->key_at : tolerance->key_at, "'near' and 'tolerance' belong together");
-	if (json && !value)
-		return ib_yaml_fail(err, k->file, json->key_at, "'json' needs 'equals' or 'near'");
+	if (json && !value && !ib_yaml_get(a, "exact") && !ib_yaml_get(a, "contains") && !ib_yaml_get(a, "regex"))
+		return ib_yaml_fail(err, k->file, json->key_at, "'json' needs 'equals', 'near', 'exact', 'contains' or 'regex': what must the value be?");
 	return 0;
 }
 

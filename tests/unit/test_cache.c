@@ -67,7 +67,8 @@ static void test_cache_verdicts(void)
 
 	for (size_t i = 0; i < IB_LEN(all); i++) {
 		const struct judged *t = &all[i];
-		struct ib_contract_evidence e = {"vllm", "http://127.0.0.1/metrics", IB_UNSET, t->hits_max, t->hit_share_min};
+		struct ib_contract_evidence e = {.engine = "vllm", .metrics_url = "http://127.0.0.1/metrics", .queries = IB_UNSET,
+						 .hits_max = t->hits_max, .hit_share_min = t->hit_share_min};
 		ib_auto_free char *before = vllm(1000, 500, 80), *after = vllm(1000 + t->queries, 500 + t->hits, 400);
 		ib_auto_record struct ib_record r;
 
@@ -84,7 +85,7 @@ static void test_cache_verdicts(void)
 
 static void test_cache_contract_may_say_the_queries(void)
 {
-	struct ib_contract_evidence e = {"vllm", "", 100, 0, NAN};
+	struct ib_contract_evidence e = {.engine = "vllm", .metrics_url = "", .queries = 100, .hits_max = 0, .hit_share_min = NAN};
 	ib_auto_free char *before = vllm(0, 0, 0), *after = vllm(100, 0, 8);
 	ib_auto_record struct ib_record r;
 
@@ -98,7 +99,7 @@ static void test_cache_llamacpp_queries_are_a_sum(void)
 {
 	static const char before[] = "llamacpp:prompt_tokens_total 20\nllamacpp:prompt_tokens_cached_total 30\nllamacpp:tokens_predicted_total 5\n";
 	static const char after[] = "llamacpp:prompt_tokens_total 40\nllamacpp:prompt_tokens_cached_total 2570\nllamacpp:tokens_predicted_total 1285\n";
-	struct ib_contract_evidence e = {"llamacpp", "", IB_UNSET, 0, 0.8};
+	struct ib_contract_evidence e = {.engine = "llamacpp", .metrics_url = "", .queries = IB_UNSET, .hits_max = 0, .hit_share_min = 0.8};
 	ib_auto_record struct ib_record r;
 
 	ib_record_init(&r);
@@ -112,7 +113,7 @@ static void test_cache_llamacpp_queries_are_a_sum(void)
 
 static void expect_unconfirmed(const char *before, const char *after, const char *why)
 {
-	struct ib_contract_evidence e = {"vllm", "", 0, 0, NAN};
+	struct ib_contract_evidence e = {.engine = "vllm", .metrics_url = "", .queries = 0, .hits_max = 0, .hit_share_min = NAN};
 	ib_auto_record struct ib_record r;
 
 	ib_record_init(&r);
@@ -137,7 +138,7 @@ static void test_cache_without_counters_nothing_is_confirmed(void)
 
 static void test_cache_requests_are_kept_by_reason(void)
 {
-	struct ib_contract_evidence e = {"vllm", "", IB_UNSET, 0, NAN};
+	struct ib_contract_evidence e = {.engine = "vllm", .metrics_url = "", .queries = IB_UNSET, .hits_max = 0, .hit_share_min = NAN};
 	ib_auto_free char *before = vllm(0, 0, 0), *after = vllm(100, 0, 320);
 	ib_auto_record struct ib_record r;
 	const struct ib_record_counter *found = NULL;
