@@ -11,6 +11,7 @@ static const char *const kind_names[IB_ENTRY_KINDS] = {
 	[IB_ENTRY_CONTRACT] = "contract",   [IB_ENTRY_AMENDMENT] = "amendment", [IB_ENTRY_START] = "start",         [IB_ENTRY_FINISH] = "finish",
 	[IB_ENTRY_ABANDONED] = "abandoned", [IB_ENTRY_EXCLUSION] = "exclusion", [IB_ENTRY_NOTE] = "note",           [IB_ENTRY_IMPORT] = "import",
 	[IB_ENTRY_ANALYSIS] = "analysis",   [IB_ENTRY_TORN] = "torn",           [IB_ENTRY_SEAL] = "seal",
+	[IB_ENTRY_QUALITY] = "quality",     [IB_ENTRY_RECORDING] = "recording", [IB_ENTRY_CEILING] = "ceiling",
 };
 
 const char *ib_entry_kind_name(enum ib_entry_kind k)
@@ -128,6 +129,9 @@ static void set_kind(json_t *o, const struct ib_entry *e)
 		ib_json_set_str(o, "text", e->text);
 		break;
 	case IB_ENTRY_TORN:
+	case IB_ENTRY_QUALITY:
+	case IB_ENTRY_RECORDING:
+	case IB_ENTRY_CEILING:
 		ib_json_set_str(o, "file", e->file);
 		ib_json_set_int(o, "bytes", e->bytes);
 		ib_json_set_str(o, "sha256", e->sha256);
@@ -231,7 +235,7 @@ static int read_note(const json_t *o, const char *where, struct ib_entry *e, str
 	return ib_get_dup(o, where, "text", &e->text, err);
 }
 
-static int read_torn(const json_t *o, const char *where, struct ib_entry *e, struct ib_err *err)
+static int read_file(const json_t *o, const char *where, struct ib_entry *e, struct ib_err *err)
 {
 	int r;
 
@@ -280,7 +284,8 @@ int ib_entry_from_json(const json_t *j, const char *where, struct ib_entry *ret,
 		[IB_ENTRY_CONTRACT] = read_contract, [IB_ENTRY_AMENDMENT] = read_amendment, [IB_ENTRY_START] = read_start,
 		[IB_ENTRY_FINISH] = read_finish,     [IB_ENTRY_ABANDONED] = read_run,       [IB_ENTRY_EXCLUSION] = read_exclusion,
 		[IB_ENTRY_NOTE] = read_note,         [IB_ENTRY_IMPORT] = read_import,       [IB_ENTRY_ANALYSIS] = read_import,
-		[IB_ENTRY_TORN] = read_torn,         [IB_ENTRY_SEAL] = read_seal,
+		[IB_ENTRY_TORN] = read_file,         [IB_ENTRY_SEAL] = read_seal,
+		[IB_ENTRY_QUALITY] = read_file,      [IB_ENTRY_RECORDING] = read_file,   [IB_ENTRY_CEILING] = read_file,
 	};
 	int r;
 

@@ -27,6 +27,9 @@ enum ib_entry_kind {
 	IB_ENTRY_ANALYSIS,
 	IB_ENTRY_TORN,
 	IB_ENTRY_SEAL,
+	IB_ENTRY_QUALITY,   /* a quality check: quality/<id>/result.json */
+	IB_ENTRY_RECORDING, /* a recorded workload: workload/recorded/<group>.<cell>.jsonl */
+	IB_ENTRY_CEILING,   /* what the clients reached without a server: ceiling/<id>.json */
 	IB_ENTRY_KINDS,
 };
 
@@ -62,9 +65,9 @@ struct ib_entry {
 	char record_sha256[IB_HEX_LEN];        /* finish */
 	struct ib_strv captures;               /* finish: digests */
 	char *text;                            /* note */
-	char *file;                            /* torn */
-	int64_t bytes;                         /* torn */
-	char sha256[IB_HEX_LEN];               /* torn */
+	char *file;                            /* torn, quality, recording, ceiling */
+	int64_t bytes;                         /* of it */
+	char sha256[IB_HEX_LEN];
 	char tree_sha256[IB_HEX_LEN];          /* seal */
 	struct ib_run_counts runs;             /* seal */
 };

@@ -36,12 +36,37 @@ static const char *of_group(const json_t *group)
 	return NULL;
 }
 
-static bool has_outputs(const struct ib_study_view *s)
+static const char *status_of(const struct ib_study_doc *doc)
 {
-	for (size_t i = 0; i < s->n_files; i++)
-		if (ib_starts(s->files[i].path, "quality/"))
-			return true;
-	return false;
+	const char *status = json_string_value(json_object_get(doc->json, "status"));
+
+	return status ? status : "?";
+}
+
+/* Quality checks of the ledger that passed. */
+static size_t passed(const struct ib_study_view *s)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < s->n_quality; i++)
+		n += strcmp(status_of(&s->quality[i]), "passed") == 0;
+	return n;
+}
+
+/* What a quality check found wrong is said whatever the study varies; one that was abandoned or interrupted was made again, or says nothing. */
+static void failures(const struct ib_check *self, const struct ib_study_view *s, struct ib_findings *f)
+{
+	for (size_t i = 0; i < s->n_quality; i++) {
+		const json_t *cases = json_object_get(s->quality[i].json, "cases");
+		size_t k, bad = 0;
+		json_t *one;
+
+		if (strcmp(status_of(&s->quality[i]), "failed") != 0)
+			continue;
+		json_array_foreach(cases, k, one)
+			bad += strcmp(json_is_string(json_object_get(one, "status")) ? json_string_value(json_object_get(one, "status")) : "", "passed") != 0;
+		ib_check_fail(self, f, IB_OK, s->quality[i].path, "the quality check failed: %zu of %zu cases did not pass", bad, json_array_size(cases));
+	}
 }
 
 static void of_study(const struct ib_check *self, const struct ib_study_view *s, struct ib_findings *f)
@@ -54,16 +79,26 @@ static void of_study(const struct ib_check *self, const struct ib_study_view *s,
 		const char *name = of_group(g), *group = json_string_value(json_object_get(g, "name"));
 		struct ib_finding *one;
 
-		if (!name || (json_is_object(quality) && has_outputs(s)))
+		if (!name || (json_is_object(quality) && passed(s)))
 			continue;
-		one = ib_check_fail(self, f, IB_OK, "contract.yaml", json_is_object(quality) ? "group '%s' varies '%s', and the quality check left no "
-				"output below quality/"
+		one = ib_check_fail(self, f, IB_OK, "contract.yaml", json_is_object(quality) ? "group '%s' varies '%s', and no quality check of the "
+				"ledger passed"
 											     : "group '%s' varies '%s', and there is no quality check: a "
 													"faster answer may be a worse one",
 				    group ? group : "?", name);
 		if (!one->where)
 			one->where = ib_strdup("/quality");
 	}
+}
+
+static void whole_study(const struct ib_check *self, const struct ib_study_view *s, struct ib_findings *f)
+{
+	size_t before = f->n, n = passed(s);
+
+	of_study(self, s, f);
+	failures(self, s, f);
+	if (n && f->n == before)
+		ib_check_say(self, f, s->quality[0].path, "%zu of %zu quality checks passed", n, s->n_quality);
 }
 
 /* The models that a folder's results name. */
@@ -91,7 +126,7 @@ static void run(const struct ib_check *self, const struct ib_audit_view *v, stru
 	if (v->study && !v->study->contract)
 		ib_check_skip(self, f, NULL, "the study has no contract: what it varies is not said");
 	else if (v->study)
-		of_study(self, v->study, f);
+		whole_study(self, v->study, f);
 	else if (models(v) > 1)
 		ib_check_skip(self, f, NULL, "results of several models: whether their answers are as good is in no file");
 	else
@@ -104,7 +139,7 @@ const struct ib_check ib_check_quality = {
 	.id = "A31",
 	.level = IB_FINDING_W,
 	.title = "a quality check stands beside whatever varies model, precision or engine",
-	.reads = "the contract: what each group varies (model, precision, quantisation, engine, speculation ...), and quality; files below quality/",
+	.reads = "the contract: what each group varies (model, precision, quantisation, engine, speculation ...), and quality; the results of quality checks that the ledger holds",
 	.means = "speeds are compared whose answers may not be worth the same",
 	.todo = "add a quality check to the contract, apart from the performance workload, and run it for each cell",
 	.audit = run,

@@ -78,6 +78,8 @@ struct ib_study_view {
 	size_t n_runs, n_ledger_runs;
 	struct ib_study_doc *contracts; /* contracts/<sha256>.json */
 	size_t n_contracts;
+	struct ib_study_doc *quality; /* quality/<id>/result.json */
+	size_t n_quality;
 	const struct ib_study_entry *contract_entry; /* the last contract or amendment, or NULL */
 	const json_t *contract;                      /* its document; NULL: ad hoc, or not readable */
 	struct ib_capture_facts *captures; /* what the captures say */

@@ -285,8 +285,10 @@ static void test_audit2_quality(void)
 	ib_auto_json json_t *none = contract("{\"groups\":[{\"name\":\"g\",\"matrix\":{\"cap\":[\"1\",\"2\"]}}],\"quality\":null}");
 	ib_auto_json json_t *dtype = contract("{\"groups\":[{\"name\":\"g\",\"matrix\":{\"dtype\":[\"a\",\"b\"]}}],\"quality\":null}");
 	ib_auto_json json_t *checked = contract("{\"groups\":[{\"name\":\"g\",\"matrix\":{\"dtype\":[\"a\",\"b\"]}}],\"quality\":{\"command\":[\"x\"]}}");
-	char name[] = "quality/score.json";
-	struct ib_study_file output = {.path = name};
+	ib_auto_json json_t *good = contract("{\"status\":\"passed\",\"cases\":[{\"status\":\"passed\"}]}");
+	ib_auto_json json_t *bad = contract("{\"status\":\"failed\",\"cases\":[{\"status\":\"passed\"},{\"status\":\"failed\"}]}");
+	char name[] = "quality/1/result.json";
+	struct ib_study_doc doc = {.path = name};
 	struct world w;
 
 	world_begin(&w, 1, true);
@@ -296,10 +298,16 @@ static void test_audit2_quality(void)
 	CU_ASSERT_EQUAL(world_check(&w, "A31"), IB_FAIL);
 	w.s.contract = checked;
 	CU_ASSERT_EQUAL(world_check(&w, "A31"), IB_FAIL);
-	CU_ASSERT(world_says(&w, "left no output"));
-	w.s.files = &output;
-	w.s.n_files = 1;
+	CU_ASSERT(world_says(&w, "no quality check of the ledger passed"));
+	doc.json = good;
+	w.s.quality = &doc;
+	w.s.n_quality = 1;
 	CU_ASSERT_EQUAL(world_check(&w, "A31"), IB_PASS);
+	doc.json = bad;
+	CU_ASSERT_EQUAL(world_check(&w, "A31"), IB_FAIL);
+	CU_ASSERT(world_says(&w, "1 of 2 cases did not pass"));
+	w.s.contract = none; /* nothing varies: what failed is said all the same */
+	CU_ASSERT_EQUAL(world_check(&w, "A31"), IB_FAIL);
 	world_end(&w);
 }
 

@@ -311,6 +311,52 @@ static void test_study_tampering_is_found(void)
 	}
 }
 
+#define CHECKED "quality/20261130T160000Z-before-00000001/"
+
+static void kept_edit(const struct fixture *f) { edit(f, CHECKED "sum.out", "4\n"); }
+static void kept_gone(const struct fixture *f) { unlink(path(f, CHECKED "sum.out")); }
+static void kept_more(const struct fixture *f) { edit(f, CHECKED "sun.out", "5\n"); }
+static void kept_result(const struct fixture *f) { edit(f, CHECKED "result.json", "{}\n"); }
+static void kept_result_gone(const struct fixture *f) { unlink(path(f, CHECKED "result.json")); }
+static void kept_copy(const struct fixture *f) { edit(f, "quality/20261130T160000Z-after-00000003/result.json", "{}\n"); }
+static void kept_beside(const struct fixture *f) { edit(f, "quality/stray", "x"); }
+static void kept_recording(const struct fixture *f) { edit(f, "workload/recorded/baseline.cap-1.jsonl", "{ }"); }
+static void kept_recording_more(const struct fixture *f) { edit(f, "workload/recorded/baseline.cap-4.jsonl", "{}\n"); }
+static void kept_ceiling_gone(const struct fixture *f) { unlink(path(f, "ceiling/20261130T160000Z-00000002.json")); }
+
+static void test_study_kept_files_are_those_of_the_ledger(void)
+{
+	static const struct study_spec spec = {.runs = 4, .kept = true};
+	static const struct tampering acts[] = {
+		{"an output of a quality check edited", kept_edit, "S17", IB_E_HASH, 1, 0, CHECKED "sum.out", false},
+		{"an output of a quality check removed", kept_gone, "S17", IB_E_MISSING, 1, 0, CHECKED "sum.out", false},
+		{"an output added to a quality check", kept_more, "S17", IB_E_EXTRA, 1, 0, CHECKED "sun.out", false},
+		{"a quality check's result edited", kept_result, "S17", IB_E_HASH, 1, 0, CHECKED "result.json", false},
+		{"a quality check's result removed", kept_result_gone, "S17", IB_E_MISSING, 1, 0, CHECKED "result.json", false},
+		{"a quality check added", kept_copy, "S17", IB_E_EXTRA, 1, 0, "quality/20261130T160000Z-after-00000003/result.json", false},
+		{"a file beside the quality checks", kept_beside, "S17", IB_E_EXTRA, 1, 0, "quality/stray", false},
+		{"a recorded workload edited", kept_recording, "S17", IB_E_HASH, 1, 0, "workload/recorded/baseline.cap-1.jsonl", false},
+		{"a recorded workload added", kept_recording_more, "S17", IB_E_EXTRA, 1, 0, "workload/recorded/baseline.cap-4.jsonl", false},
+		{"a ceiling removed", kept_ceiling_gone, "S17", IB_E_MISSING, 1, 0, "ceiling/20261130T160000Z-00000002.json", false},
+	};
+	struct fixture *f = begin(&spec);
+
+	verify(f);
+	CU_ASSERT_EQUAL(failures(f), 0);
+	CU_ASSERT_EQUAL(status_of(f, "S17"), IB_PASS);
+	end(f);
+	for (size_t i = 0; i < IB_LEN(acts); i++) {
+		f = begin(&spec);
+		acts[i].act(f);
+		verify(f);
+		if (!found(f, acts[i].id, acts[i].code, acts[i].file) || f->v.exit != 1) {
+			printf("# not found: %s\n", acts[i].name);
+			CU_FAIL("a change of a kept file is not found");
+		}
+		end(f);
+	}
+}
+
 /* Rewrites one line of the ledger by a function over its text. */
 static void on_ledger(const struct fixture *f, void (*act)(char *text, size_t n))
 {
@@ -745,6 +791,7 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_study_sound_holds),
 	IB_TEST(test_study_every_check_speaks),
 	IB_TEST(test_study_tampering_is_found),
+	IB_TEST(test_study_kept_files_are_those_of_the_ledger),
 	IB_TEST(test_study_ledger_changes_are_found),
 	IB_TEST(test_study_without_ledger_is_none),
 	IB_TEST(test_study_cut_tail_is_not_anchored),
