@@ -81,12 +81,31 @@ struct listed {
 	int64_t bytes;
 };
 
-static bool next_listed(const json_t *list, size_t at, struct listed *ret)
+/* Where a comparison of both lists is. */
+struct pair {
+	const struct ib_study_view *v;
+	const struct ib_study_doc *doc;
+	const json_t *list;
+	char *dir;
+	size_t at, i; /* file of the study, member of the list */
+	const char *last;
+};
+
+/* false: the list is not what it should be. */
+static bool next_listed(const struct pair *p, struct listed *ret)
 {
-	const json_t *one = json_array_get(list, at);
+	const json_t *one = json_array_get(p->list, p->i);
 
 	return ib_get_str(one, "files", "path", &ret->path, NULL) == 0 && ib_get_hex(one, "files", "sha256", &ret->sha256, NULL) == 0 &&
-	       ib_get_int(one, "files", "bytes", 0, INT64_MAX, &ret->bytes, NULL) == 0;
+	       ib_get_int(one, "files", "bytes", 0, INT64_MAX, &ret->bytes, NULL) == 0 && strcmp(ret->path, p->last) > 0;
+}
+
+/* The next file below the directory but the result itself, or NULL. */
+static const struct ib_study_file *next_file(struct pair *p)
+{
+	if (p->at < p->v->n_files && strcmp(p->v->files[p->at].path, p->doc->path) == 0)
+		p->at++;
+	return p->at < p->v->n_files && ib_starts(p->v->files[p->at].path, p->dir) ? &p->v->files[p->at] : NULL;
 }
 
 /* The first file whose path is not before prefix. */
@@ -105,39 +124,41 @@ static size_t first_below(const struct ib_study_view *v, const char *prefix)
 	return lo;
 }
 
+static bool compare(const struct ib_check *self, struct pair *p, struct ib_findings *f)
+{
+	const struct ib_study_file *have = next_file(p);
+	struct listed want = {.path = "", .sha256 = ""};
+	ib_auto_free char *path = NULL;
+	int d;
+
+	if (p->i < json_array_size(p->list) && !next_listed(p, &want)) {
+		ib_check_fail(self, f, IB_E_BINDING, p->doc->path, "its list of files is not one of paths in byte order with sizes and digests");
+		return false;
+	}
+	if (!have && !*want.path)
+		return false;
+	path = ib_asprintf("%s%s", p->dir, want.path);
+	d = !have ? 1 : !*want.path ? -1 : strcmp(have->path, path);
+	if (d < 0)
+		ib_check_fail(self, f, IB_E_EXTRA, have->path, "not in the list of its quality check: it was added later");
+	else if (d > 0)
+		missing(self, p->v, path, want.sha256, "its quality check", f);
+	else
+		same(self, have, want.bytes, want.sha256, "its quality check", f);
+	p->at += d <= 0;
+	p->i += d >= 0;
+	if (d >= 0)
+		p->last = want.path;
+	return true;
+}
+
 static void of_check(const struct ib_check *self, const struct ib_study_view *v, const struct ib_study_doc *doc, struct ib_findings *f)
 {
-	const json_t *list = json_object_get(doc->json, "files");
 	ib_auto_free char *dir = ib_strndup(doc->path, strlen(doc->path) - strlen("result.json"));
-	size_t at = first_below(v, dir), i = 0, n = json_array_size(list), prefix = strlen(dir);
-	const char *last = "";
+	struct pair p = {.v = v, .doc = doc, .list = json_object_get(doc->json, "files"), .dir = dir, .at = first_below(v, dir), .last = ""};
 
-	while ((at < v->n_files && ib_starts(v->files[at].path, dir)) || i < n) {
-		const struct ib_study_file *have = at < v->n_files && ib_starts(v->files[at].path, dir) ? &v->files[at] : NULL;
-		struct listed want = {.path = "", .sha256 = ""};
-		int d;
-
-		if (i < n && (!next_listed(list, i, &want) || strcmp(want.path, last) <= 0)) {
-			ib_check_fail(self, f, IB_E_BINDING, doc->path, "its list of files is not one of paths in byte order with sizes and digests");
-			return;
-		}
-		d = !have ? 1 : i == n ? -1 : strcmp(have->path + prefix, want.path);
-		if (have && d <= 0 && strcmp(have->path, doc->path) == 0) {
-			at++;
-		} else if (d < 0) {
-			ib_check_fail(self, f, IB_E_EXTRA, have->path, "not in the list of its quality check: it was added later");
-			at++;
-		} else {
-			ib_auto_free char *path = ib_asprintf("%s%s", dir, want.path);
-
-			if (d > 0)
-				missing(self, v, path, want.sha256, "its quality check", f);
-			else
-				same(self, &v->files[at++], want.bytes, want.sha256, "its quality check", f);
-			last = want.path;
-			i++;
-		}
-	}
+	while (compare(self, &p, f))
+		;
 }
 
 static void documents(const struct ib_check *self, const struct ib_study_view *v, struct ib_findings *f)

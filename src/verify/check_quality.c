@@ -36,9 +36,9 @@ static const char *of_group(const json_t *group)
 	return NULL;
 }
 
-static const char *status_of(const struct ib_study_doc *doc)
+static const char *status_of(const json_t *j)
 {
-	const char *status = json_string_value(json_object_get(doc->json, "status"));
+	const char *status = json_string_value(json_object_get(j, "status"));
 
 	return status ? status : "?";
 }
@@ -49,7 +49,7 @@ static size_t passed(const struct ib_study_view *s)
 	size_t n = 0;
 
 	for (size_t i = 0; i < s->n_quality; i++)
-		n += strcmp(status_of(&s->quality[i]), "passed") == 0;
+		n += strcmp(status_of(s->quality[i].json), "passed") == 0;
 	return n;
 }
 
@@ -58,13 +58,12 @@ static void failures(const struct ib_check *self, const struct ib_study_view *s,
 {
 	for (size_t i = 0; i < s->n_quality; i++) {
 		const json_t *cases = json_object_get(s->quality[i].json, "cases");
-		size_t k, bad = 0;
-		json_t *one;
+		size_t bad = 0;
 
-		if (strcmp(status_of(&s->quality[i]), "failed") != 0)
+		if (strcmp(status_of(s->quality[i].json), "failed") != 0)
 			continue;
-		json_array_foreach(cases, k, one)
-			bad += strcmp(json_is_string(json_object_get(one, "status")) ? json_string_value(json_object_get(one, "status")) : "", "passed") != 0;
+		for (size_t k = 0; k < json_array_size(cases); k++)
+			bad += strcmp(status_of(json_array_get(cases, k)), "passed") != 0;
 		ib_check_fail(self, f, IB_OK, s->quality[i].path, "the quality check failed: %zu of %zu cases did not pass", bad, json_array_size(cases));
 	}
 }
@@ -139,7 +138,8 @@ const struct ib_check ib_check_quality = {
 	.id = "A31",
 	.level = IB_FINDING_W,
 	.title = "a quality check stands beside whatever varies model, precision or engine",
-	.reads = "the contract: what each group varies (model, precision, quantisation, engine, speculation ...), and quality; the results of quality checks that the ledger holds",
+	.reads = "the contract: what each group varies (model, precision, quantisation, engine, speculation ...), and quality; the results of "
+		 "quality checks that the ledger holds",
 	.means = "speeds are compared whose answers may not be worth the same",
 	.todo = "add a quality check to the contract, apart from the performance workload, and run it for each cell",
 	.audit = run,
