@@ -79,7 +79,8 @@ static int collect(struct ib_ctx *ctx, json_t *out, struct ib_err *err)
 	return 0;
 }
 
-static const char *const reads[] = {CPUFREQ, CPUFREQ "/*/scaling_cur_freq", "/sys/devices/system/cpu/cpu*/thermal_throttle/*", NULL};
+static const char *const reads[] = {CPUFREQ, CPUFREQ "/policy*/scaling_cur_freq", "/sys/devices/system/cpu/cpu*/thermal_throttle/core_throttle_count",
+	"/sys/devices/system/cpu/cpu*/thermal_throttle/package_throttle_count", NULL};
 
 const struct ib_collector ib_collector_clocks = {
 	.name = "clocks",

@@ -214,8 +214,10 @@ static int collect(struct ib_ctx *ctx, json_t *out, struct ib_err *err)
 	return 0;
 }
 
-static const char *const reads[] = {"/proc/cpuinfo", CPU "/online", CPU "/present", CPU "/isolated", CPU "/nohz_full", CPU "/smt/*",
-	CPU "/cpuidle/current_driver", CPU "/cpu0/cpufreq/*", CPU "/cpufreq", CPU "/cpufreq/**", CPU "/intel_pstate/no_turbo", NULL};
+static const char *const reads[] = {"/proc/cpuinfo", CPU "/online", CPU "/present", CPU "/isolated", CPU "/nohz_full", CPU "/smt/control", CPU "/smt/active",
+	CPU "/cpuidle/current_driver", CPU "/cpu0/cpufreq/scaling_driver", CPU "/cpu0/cpufreq/energy_performance_preference",
+	CPU "/cpu0/cpufreq/scaling_min_freq", CPU "/cpu0/cpufreq/scaling_max_freq", CPU "/cpu0/cpufreq/cpuinfo_max_freq", CPU "/cpufreq",
+	CPU "/cpufreq/policy*/scaling_governor", CPU "/cpufreq/boost", CPU "/intel_pstate/no_turbo", NULL};
 
 const struct ib_collector ib_collector_cpu = {
 	.name = "cpu",

@@ -72,11 +72,16 @@ static int collect(struct ib_ctx *ctx, json_t *out, struct ib_err *err)
 		return 0;
 	}
 	json_object_foreach(answer, key, value)
-		ib_leaf(out, key, json_incref(value));
+		if (json_is_null(value)) /* a recorder that does not tell */
+			ib_leaf_missing(out, key, (struct ib_fact){IB_FACT_UNSUPPORTED, 0});
+		else
+			ib_leaf(out, key, json_incref(value));
 	return 0;
 }
 
-static const char *const reads[] = {"environ(7)", NULL};
+#define VALUE(name) "environ(7): " name,
+#define PRESENCE(name) "environ(7), presence: " name,
+static const char *const reads[] = {IB_ENV_VALUES(VALUE) IB_ENV_PRESENT(PRESENCE) "environ(7), hashed: all other names", NULL};
 
 const struct ib_collector ib_collector_environment = {
 	.name = "environment",

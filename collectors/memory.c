@@ -82,7 +82,8 @@ static int collect(struct ib_ctx *ctx, json_t *out, struct ib_err *err)
 	return 0;
 }
 
-static const char *const reads[] = {"/proc/meminfo", "/sys/kernel/mm/transparent_hugepage/*", "/proc/sys/kernel/numa_balancing", "/proc/sys/vm/swappiness",
+static const char *const reads[] = {"/proc/meminfo", "/sys/kernel/mm/transparent_hugepage/enabled", "/sys/kernel/mm/transparent_hugepage/defrag",
+	"/proc/sys/kernel/numa_balancing", "/proc/sys/vm/swappiness",
 	"/proc/sys/vm/overcommit_memory", "/proc/sys/vm/zone_reclaim_mode", NULL};
 static const char *const unstable[] = {"available_bytes", "free_bytes", "cached_bytes", "dirty_bytes", "swap_free_bytes", "huge_pages_free", NULL};
 

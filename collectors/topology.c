@@ -226,8 +226,14 @@ static int collect(struct ib_ctx *ctx, json_t *out, struct ib_err *err)
 	return known ? r : ib_answer_run(ctx, &job, out, err);
 }
 
-static const char *const reads[] = {"hwloc", "/sys/devices/system/**", "/sys/class/dmi/id/**", "/proc/cpuinfo", "/proc/meminfo", "/proc/self/**",
-	"/proc/mounts", NULL};
+/* What hwloc opens for what is kept here. As root it would also look at serial numbers, which are dropped. */
+#define CPU "/sys/devices/system/cpu"
+#define NODE "/sys/devices/system/node"
+static const char *const reads[] = {"hwloc", CPU "/online", CPU "/possible", CPU "/cpu*/online", CPU "/cpu*/cpu_capacity", CPU "/cpu*/topology/*",
+	CPU "/cpu*/cache/index*/*", CPU "/cpu*/cpufreq/base_frequency", CPU "/cpu*/cpufreq/cpuinfo_max_freq", NODE "/online", NODE "/possible",
+	NODE "/node*/cpumap", NODE "/node*/distance", NODE "/node*/meminfo", NODE "/node*/hugepages/*/*", NODE "/node*/access*/initiators/*",
+	NODE "/node*/memory_side_cache/index*/*", "/sys/kernel/mm/hugepages/*/*", "/sys/class/dmi/id/*", "/proc/cpuinfo", "/proc/meminfo",
+	"/proc/self/cgroup", "/proc/self/cpuset", "/proc/mounts", NULL};
 
 const struct ib_collector ib_collector_topology = {
 	.name = "topology",

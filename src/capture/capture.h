@@ -48,7 +48,8 @@ IB_MUST int ib_recorder_finish(struct ib_recorder *r, const struct ib_capture *c
 void ib_recorder_free(struct ib_recorder **r);
 json_t *ib_recorder_answers(struct ib_recorder *r); /* borrowed: where ctx->live puts answers */
 
-/* Loads DIR/ib-replay.json of a recorded root; *ret is NULL when there is none. Statuses of files are set in ctx->root. */
+/* Loads DIR/ib-replay.json of a recorded root, or what the agentless recorder wrote in its place; *ret is NULL when there is neither. Statuses of
+ * files are set in ctx->root. */
 IB_MUST int ib_replay_load(struct ib_ctx *ctx, json_t **ret, struct ib_err *err);
 
 #endif

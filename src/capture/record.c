@@ -8,11 +8,11 @@
 #include "base/io.h"
 #include "base/str.h"
 #include "capture/capture.h"
+#include "capture/inside.h"
 #include "json/json.h"
 #include "redact/redact.h"
 
 #define REPLAY_FILE "ib-replay.json"
-#define REPLAY_SCHEMA "urn:ibtools:replay:v1"
 
 struct ib_recorder {
 	struct ib_ctx *ctx;
@@ -125,7 +125,7 @@ int ib_recorder_finish(struct ib_recorder *r, const struct ib_capture *c, struct
 		*err = r->err;
 		return ib_wrap(err, "recording");
 	}
-	ib_json_set_str(doc, "schema", REPLAY_SCHEMA);
+	ib_json_set_str(doc, "schema", IB_REPLAY_SCHEMA);
 	ib_json_set(identity, "node", json_incref(json_object_get(c->doc, "node")));
 	ib_json_set(identity, "boot", json_incref(json_object_get(c->doc, "boot")));
 	ib_json_set(doc, "identity", identity);
@@ -149,23 +149,33 @@ void ib_recorder_free(struct ib_recorder **r)
 	*r = NULL;
 }
 
-int ib_replay_load(struct ib_ctx *ctx, json_t **ret, struct ib_err *err)
+static int load_file(struct ib_ctx *ctx, json_t **ret, struct ib_err *err)
 {
 	ib_auto_buf struct ib_buf text = IB_BUF(IB_JSON_MAX);
 	ib_auto_json json_t *doc = NULL;
 	struct ib_fact fact = ib_root_read(ctx->root, "/" REPLAY_FILE, &text);
-	const char *path;
-	json_t *o;
 	int r;
 
-	*ret = NULL;
 	if (fact.status == IB_FACT_ABSENT)
-		return 0;
+		return ib_node_load(ctx, ret, err);
 	if (fact.status != IB_FACT_OK)
 		return ib_fail(err, IB_E_IO, fact.sys, "cannot read '" REPLAY_FILE "' of the recorded root");
 	r = ib_json_load(text.data, text.len, REPLAY_FILE, &doc, err);
 	if (r == 0)
-		r = ib_get_schema(doc, REPLAY_FILE, REPLAY_SCHEMA, err);
+		r = ib_get_schema(doc, REPLAY_FILE, IB_REPLAY_SCHEMA, err);
+	if (r == 0)
+		*ret = ib_steal(&doc);
+	return r;
+}
+
+int ib_replay_load(struct ib_ctx *ctx, json_t **ret, struct ib_err *err)
+{
+	ib_auto_json json_t *doc = NULL;
+	const char *path;
+	json_t *o;
+	int r = load_file(ctx, &doc, err);
+
+	*ret = NULL;
 	if (r < 0)
 		return r;
 	json_object_foreach(json_object_get(doc, "facts"), path, o) {

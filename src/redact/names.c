@@ -137,17 +137,9 @@ bool ib_name_secret_sure(const char *name, size_t n)
 	return false;
 }
 
-/* Prefixes end with '_'; everything else is a whole name. */
-static const char *const values[] = {"CUDA_", "NVIDIA_VISIBLE_DEVICES", "NVIDIA_DRIVER_CAPABILITIES", "NCCL_", "RCCL_", "UCX_", "GLOO_",
-	"NVSHMEM_", "HIP_", "ROCR_", "HSA_", "GPU_DEVICE_ORDINAL", "AMD_", "MIOPEN_", "ZE_", "ONEAPI_DEVICE_SELECTOR", "SYCL_", "CCL_",
-	"OMP_", "GOMP_", "KMP_", "MKL_", "OPENBLAS_", "TORCH_", "TORCHINDUCTOR_", "PYTORCH_", "TRITON_", "VLLM_", "SGLANG_", "SGL_",
-	"LLAMA_", "GGML_", "TRTLLM_", "TLLM_", "LMCACHE_", "FLASHINFER_", "HF_HOME", "HF_HUB_OFFLINE", "HF_HUB_ENABLE_HF_TRANSFER",
-	"TRANSFORMERS_", "TOKENIZERS_PARALLELISM", "MALLOC_", "LD_PRELOAD", "LD_LIBRARY_PATH", "GLIBC_TUNABLES", "RAY_",
-	"SLURM_JOB_NUM_NODES", "SLURM_NNODES", "SLURM_NTASKS", "SLURM_CPUS_PER_TASK", "SLURM_CPUS_ON_NODE", "SLURM_GPUS",
-	"SLURM_GPUS_ON_NODE", "SLURM_GPUS_PER_NODE", "SLURM_GPUS_PER_TASK", "SLURM_MEM_PER_NODE", "LC_", "LANG", "TZ", "PYTHONHASHSEED",
-	"PYTHONOPTIMIZE", NULL};
-static const char *const presence[] = {"HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "FTP_PROXY", "NO_PROXY", "http_proxy", "https_proxy", "all_proxy", "ftp_proxy",
-	"no_proxy", "PIP_INDEX_URL", "PIP_EXTRA_INDEX_URL", "UV_INDEX_URL", "UV_EXTRA_INDEX_URL", "UV_DEFAULT_INDEX", "HF_ENDPOINT", NULL};
+#define ENTRY(name) name,
+static const char *const values[] = {IB_ENV_VALUES(ENTRY) NULL};
+static const char *const presence[] = {IB_ENV_PRESENT(ENTRY) NULL};
 
 static bool listed(const char *name, const char *const *list)
 {

@@ -21,6 +21,22 @@ bool ib_name_secret(const char *name, size_t n);
  * free text, where "key" and "session" are ordinary words. */
 bool ib_name_secret_sure(const char *name, size_t n);
 
+/* Variables whose values are recorded, and those of which only the presence is. Prefixes end with '_'; everything else is a whole name. */
+#define IB_ENV_VALUES(X) \
+	X("CUDA_") X("NVIDIA_VISIBLE_DEVICES") X("NVIDIA_DRIVER_CAPABILITIES") X("NCCL_") X("RCCL_") X("UCX_") X("GLOO_") \
+	X("NVSHMEM_") X("HIP_") X("ROCR_") X("HSA_") X("GPU_DEVICE_ORDINAL") X("AMD_") X("MIOPEN_") X("ZE_") \
+	X("ONEAPI_DEVICE_SELECTOR") X("SYCL_") X("CCL_") X("OMP_") X("GOMP_") X("KMP_") X("MKL_") X("OPENBLAS_") X("TORCH_") \
+	X("TORCHINDUCTOR_") X("PYTORCH_") X("TRITON_") X("VLLM_") X("SGLANG_") X("SGL_") X("LLAMA_") X("GGML_") X("TRTLLM_") \
+	X("TLLM_") X("LMCACHE_") X("FLASHINFER_") X("HF_HOME") X("HF_HUB_OFFLINE") X("HF_HUB_ENABLE_HF_TRANSFER") \
+	X("TRANSFORMERS_") X("TOKENIZERS_PARALLELISM") X("MALLOC_") X("LD_PRELOAD") X("LD_LIBRARY_PATH") X("GLIBC_TUNABLES") \
+	X("RAY_") X("SLURM_JOB_NUM_NODES") X("SLURM_NNODES") X("SLURM_NTASKS") X("SLURM_CPUS_PER_TASK") X("SLURM_CPUS_ON_NODE") \
+	X("SLURM_GPUS") X("SLURM_GPUS_ON_NODE") X("SLURM_GPUS_PER_NODE") X("SLURM_GPUS_PER_TASK") X("SLURM_MEM_PER_NODE") \
+	X("LC_") X("LANG") X("TZ") X("PYTHONHASHSEED") X("PYTHONOPTIMIZE")
+#define IB_ENV_PRESENT(X) \
+	X("HTTP_PROXY") X("HTTPS_PROXY") X("ALL_PROXY") X("FTP_PROXY") X("NO_PROXY") X("http_proxy") X("https_proxy") \
+	X("all_proxy") X("ftp_proxy") X("no_proxy") X("PIP_INDEX_URL") X("PIP_EXTRA_INDEX_URL") X("UV_INDEX_URL") \
+	X("UV_EXTRA_INDEX_URL") X("UV_DEFAULT_INDEX") X("HF_ENDPOINT")
+
 enum ib_env_rule {
 	IB_ENV_OTHER,    /* counted, its name hashed; no value */
 	IB_ENV_PRESENCE, /* proxies and index URLs: name only */

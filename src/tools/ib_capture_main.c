@@ -8,37 +8,42 @@
 #include "base/auto.h"
 #include "base/ctx.h"
 #include "base/exit.h"
+#include "base/helper.h"
 #include "base/io.h"
+#include "base/source.h"
 #include "base/str.h"
+#include "base/tmp.h"
 #include "capture/capture.h"
+#include "capture/tarfile.h"
 #include "json/json.h"
 #include "redact/redact.h"
 #include "tools/opt.h"
 
-enum { OPT_LIST = 1, OPT_ONLY, OPT_SKIP, OPT_ROOT, OPT_RECORD, OPT_OUTPUT, OPT_STORE, OPT_JSON };
+enum { OPT_LIST = 1, OPT_ONLY, OPT_SKIP, OPT_ROOT, OPT_RECORD, OPT_OUTPUT, OPT_STORE, OPT_RECORDER, OPT_JSON };
 
 static const struct ib_opt opts[] = {
 	{.id = OPT_LIST, .letter = 'l', .name = "list", .help = "list the collectors and what each may read"},
 	{.id = OPT_ONLY, .name = "only", .metavar = "NAMES", .help = "run only these collectors (comma-separated)"},
 	{.id = OPT_SKIP, .name = "skip", .metavar = "NAMES", .help = "leave these collectors out (comma-separated)"},
-	{.id = OPT_ROOT, .name = "root", .metavar = "DIR", .help = "describe the machine recorded in DIR"},
+	{.id = OPT_ROOT, .name = "root", .metavar = "DIR", .help = "describe the machine recorded in DIR (-: a tar archive on standard input)"},
 	{.id = OPT_RECORD, .name = "record", .metavar = "DIR", .help = "copy what is read to the new directory DIR"},
 	{.id = OPT_OUTPUT, .letter = 'o', .name = "output", .metavar = "FILE", .help = "write the capture to the new file FILE"},
 	{.id = OPT_STORE, .name = "store", .metavar = "STUDY", .help = "keep the capture in STUDY, print its SHA-256"},
+	{.id = OPT_RECORDER, .name = "recorder", .help = "print the shell script that records a machine for --root -"},
 	{.id = OPT_JSON, .name = "json", .help = "print JSON (a capture always is)"},
 	{0},
 };
 static const char *const synopsis[] = {
 	"[--only NAMES | --skip NAMES] [-o FILE | --store STUDY]",
 	"{--root DIR | --record DIR} [OPTION...]",
-	"--list [--json]",
+	"--list [--json] | --recorder",
 	NULL,
 };
 static const char *const exits[] = {
 	"0  the capture is made (a failed collector is noted in it)",
 	"2  wrong command line, or FILE exists",
 	"3  the system said no, or the capture would hold a secret",
-	"4  ib-replay.json of the recorded root is no JSON",
+	"4  the recorded root is refused: no JSON where it should be, or no proper archive",
 	NULL,
 };
 static const struct ib_tool tool = {
@@ -51,7 +56,7 @@ static const struct ib_tool tool = {
 
 struct args {
 	const char *only, *skip, *root, *record, *output, *store;
-	bool list, json;
+	bool list, recorder, json;
 	int info; /* IB_OPT_HELP or IB_OPT_VERSION */
 };
 
@@ -141,6 +146,9 @@ static int parse(int argc, char **argv, struct args *a, struct ib_err *err)
 			break;
 		case OPT_STORE:
 			a->store = arg;
+			break;
+		case OPT_RECORDER:
+			a->recorder = true;
 			break;
 		case OPT_JSON:
 			a->json = true;
@@ -249,20 +257,45 @@ static void chatter(void *arg, enum ib_level level, const char *line)
 	fprintf(stderr, "%s: %s\n", tool.name, line);
 }
 
+/* The recorded machine that stands on standard input, as a directory. */
+static int unpack(const struct ib_ctx *ctx, struct ib_tmp *ret, struct ib_err *err)
+{
+	struct ib_source_fd in = {STDIN_FILENO, "standard input"};
+	struct ib_source source = ib_source_from_fd(&in);
+	int r = ib_tmp_make(ctx, ret, err);
+
+	return r < 0 ? r : ib_record_unpack(&source, ret->fd, err);
+}
+
 static int capture(struct args *a, struct ib_err *err)
 {
 	ib_auto_redactor struct ib_redactor *redact = NULL;
+	ib_auto_tmp struct ib_tmp tmp = IB_TMP_NONE;
 	ib_auto_root struct ib_root *root = NULL;
 	struct ib_ctx ctx = {.clock = &ib_clock_system, .env = environ, .log = chatter};
 	int r = ib_redactor_new(&ctx, a->store, &redact, err);
 
+	if (r == 0 && a->root && strcmp(a->root, "-") == 0)
+		r = unpack(&ctx, &tmp, err);
 	if (r == 0)
-		r = ib_root_open(a->root ? a->root : "/", &root, err);
+		r = ib_root_open(tmp.path ? tmp.path : a->root ? a->root : "/", &root, err);
 	if (r < 0)
 		return r;
 	ctx.redact = redact;
 	ctx.root = root;
 	return run(&ctx, a, err);
+}
+
+/* The agentless recorder, as it is installed. */
+static int print_recorder(struct ib_err *err)
+{
+	ib_auto_free char *path = ib_helper_path("ib-record-node");
+	ib_auto_buf struct ib_buf text = IB_BUF(1u << 20);
+	int r = ib_read_file(AT_FDCWD, path, &text, err);
+
+	if (r == 0)
+		fwrite(text.data, 1, text.len, stdout);
+	return r;
 }
 
 int main(int argc, char **argv)
@@ -279,7 +312,7 @@ int main(int argc, char **argv)
 		print_list(a.json);
 		return ib_tool_finish(&tool, IB_EXIT_OK);
 	}
-	r = capture(&a, &err);
+	r = a.recorder ? print_recorder(&err) : capture(&a, &err);
 	if (r < 0) /* a secret is no mistake of the command line */
 		return err.code == IB_E_STATE ? (ib_tool_error(&tool, &err), IB_EXIT_UNDECIDED) : ib_tool_error(&tool, &err);
 	return ib_tool_finish(&tool, IB_EXIT_OK);
