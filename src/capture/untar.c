@@ -124,7 +124,25 @@ static bool sum_holds(const struct header *h)
 	return octal(h->sum, sizeof(h->sum), &want) && want == sum;
 }
 
-/* Name as it is used: without "./" before and "/" behind it. "" is the top directory. */
+/* A relative path of printable ASCII, no deeper than 32 directories, without an empty, "." or ".." part. "" is the top directory. */
+static bool is_plain(const char *path)
+{
+	size_t depth = 0;
+
+	for (const char *c = path; *c; c++)
+		if (*c < ' ' || *c > '~')
+			return false;
+	while (*path) {
+		size_t n = strcspn(path, "/");
+
+		if (n == 0 || (n == 1 && path[0] == '.') || (n == 2 && path[0] == '.' && path[1] == '.') || ++depth > DEPTH_MAX)
+			return false;
+		path += n + (path[n] == '/');
+	}
+	return true;
+}
+
+/* Name as it is used: without "./" before and "/" behind it. */
 static int set_path(struct untar *t, const struct header *h, struct ib_err *err)
 {
 	bool gnu = h->version[0] == ' '; /* GNU's own format has other things where the prefix is */
@@ -132,27 +150,18 @@ static int set_path(struct untar *t, const struct header *h, struct ib_err *err)
 	ib_auto_free char *prefix = ib_strndup(h->prefix, gnu ? 0 : strnlen(h->prefix, sizeof(h->prefix)));
 	ib_auto_free char *path = *prefix ? ib_asprintf("%s/%s", prefix, name) : ib_strdup(name);
 	const char *p = path;
-	size_t n, depth = 0;
 
-	t->path[0] = '\0';
-	for (n = strlen(path); n && path[n - 1] == '/'; n--)
+	for (size_t n = strlen(path); n && path[n - 1] == '/'; n--)
 		path[n - 1] = '\0';
-	if (n == 0)
+	if (!*path)
 		return refuse(t, IB_E_PATH, "a name is empty or '/'", err);
-	for (const char *c = path; *c; c++)
-		if (*c < ' ' || *c > '~')
-			return refuse(t, IB_E_PATH, "a name has a byte that is not printable ASCII", err);
 	if (ib_starts(p, "./"))
 		p += 2;
 	else if (strcmp(p, ".") == 0)
 		p++;
+	if (!is_plain(p))
+		return refuse(t, IB_E_PATH, "a name is absolute, too deep, not printable ASCII, or has an empty, '.' or '..' part", err);
 	memcpy(t->path, p, strlen(p) + 1);
-	while (*p) {
-		n = strcspn(p, "/");
-		if (n == 0 || (n == 1 && p[0] == '.') || (n == 2 && p[0] == '.' && p[1] == '.') || ++depth > DEPTH_MAX)
-			return refuse(t, IB_E_PATH, "the name is absolute, deeper than 32 directories or has an empty, '.' or '..' part", err);
-		p += n + (p[n] == '/');
-	}
 	return 0;
 }
 

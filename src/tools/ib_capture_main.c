@@ -25,11 +25,11 @@ static const struct ib_opt opts[] = {
 	{.id = OPT_LIST, .letter = 'l', .name = "list", .help = "list the collectors and what each may read"},
 	{.id = OPT_ONLY, .name = "only", .metavar = "NAMES", .help = "run only these collectors (comma-separated)"},
 	{.id = OPT_SKIP, .name = "skip", .metavar = "NAMES", .help = "leave these collectors out (comma-separated)"},
-	{.id = OPT_ROOT, .name = "root", .metavar = "DIR", .help = "describe the machine recorded in DIR (-: a tar archive on standard input)"},
+	{.id = OPT_ROOT, .name = "root", .metavar = "DIR", .help = "describe the machine recorded in DIR (-: stdin)"},
 	{.id = OPT_RECORD, .name = "record", .metavar = "DIR", .help = "copy what is read to the new directory DIR"},
 	{.id = OPT_OUTPUT, .letter = 'o', .name = "output", .metavar = "FILE", .help = "write the capture to the new file FILE"},
 	{.id = OPT_STORE, .name = "store", .metavar = "STUDY", .help = "keep the capture in STUDY, print its SHA-256"},
-	{.id = OPT_RECORDER, .name = "recorder", .help = "print the shell script that records a machine for --root -"},
+	{.id = OPT_RECORDER, .name = "recorder", .help = "print the shell script that feeds --root -"},
 	{.id = OPT_JSON, .name = "json", .help = "print JSON (a capture always is)"},
 	{0},
 };
@@ -43,7 +43,7 @@ static const char *const exits[] = {
 	"0  the capture is made (a failed collector is noted in it)",
 	"2  wrong command line, or FILE exists",
 	"3  the system said no, or the capture would hold a secret",
-	"4  the recorded root is refused: no JSON where it should be, or no proper archive",
+	"4  the recorded root is refused: ib-replay.json or the archive is malformed",
 	NULL,
 };
 static const struct ib_tool tool = {
