@@ -13,6 +13,7 @@
 #include "run/plan_inside.h"
 #include "run/probe.h"
 #include "run/ready.h"
+#include "run/serverlog.h"
 
 #define METRICS_MAX (16u << 20)
 #define FETCH_NS (10 * IB_NS)
@@ -23,6 +24,7 @@ struct slot_run {
 	const struct ib_contract_group *group;
 	const struct ib_contract_slot *slot;
 	char *before, *after; /* the server's metrics */
+	struct ib_server_logs *logs;
 };
 
 static int step_ready(void *arg, struct ib_run *run, struct ib_err *err)
@@ -125,6 +127,7 @@ static int step_before(void *arg, struct ib_run *run, struct ib_err *err)
 		identify(run, s->contract->endpoint);
 	if (s->group->evidence.metrics_url)
 		s->before = fetch(run, s->group->evidence.metrics_url, "metrics-before.txt");
+	s->logs = ib_server_logs_begin(run, s->contract->server_logs);
 	return 0;
 }
 
@@ -135,6 +138,7 @@ static int step_after(void *arg, struct ib_run *run, struct ib_err *err)
 	(void)err;
 	if (s->group->evidence.metrics_url)
 		s->after = fetch(run, s->group->evidence.metrics_url, "metrics-after.txt");
+	ib_server_logs_end(run, s->logs);
 	return 0;
 }
 
@@ -217,5 +221,6 @@ int ib_plan_slot(struct ib_plan *plan, const struct ib_contract_slot *slot, int 
 	r = ib_run_one(plan->ctx, &plan->study, &plan->signals, &spec, ret_record, err);
 	free(s.before);
 	free(s.after);
+	ib_server_logs_free(&s.logs);
 	return r;
 }
