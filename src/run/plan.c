@@ -10,19 +10,13 @@
 #include <unistd.h>
 
 #include "base/auto.h"
+#include "base/clock.h"
 #include "base/io.h"
 #include "base/str.h"
 #include "model/template.h"
 #include "redact/redact.h"
 #include "run/plan_inside.h"
-
-/* How far one slot is. */
-enum slot_state {
-	SLOT_EMPTY,   /* nothing fills it: to be run */
-	SLOT_TAKEN,   /* another ib-run is at it */
-	SLOT_FAILED,  /* filled, not as expected */
-	SLOT_DONE,    /* filled as expected */
-};
+#include "run/stop.h"
 
 static const char *find_secret(void *arg, const char *text)
 {
@@ -109,35 +103,6 @@ static int check_env(const struct ib_plan *p, struct ib_err *err)
 
 /* --- slots --- */
 
-static bool fills(const struct ib_plan *p, const struct ib_ledger_view *v, const struct ib_ledger_run *run, const struct ib_contract_slot *slot)
-{
-	return run->group && run->cell && strcmp(run->group, slot->group) == 0 && strcmp(run->cell, slot->cell) == 0 && run->repeat == slot->repeat &&
-	       strcmp(v->contracts[run->contract].json_sha256, p->json_sha256) == 0;
-}
-
-/* ret_attempts: runs made of it so far. */
-static enum slot_state slot_state(const struct ib_plan *p, const struct ib_ledger_view *v, const struct ib_contract_slot *slot, int *ret_attempts)
-{
-	enum slot_state state = SLOT_EMPTY;
-
-	*ret_attempts = 0;
-	for (size_t i = 0; i < v->runs_n; i++) {
-		const struct ib_ledger_run *run = &v->runs[i];
-
-		if (!fills(p, v, run, slot))
-			continue;
-		if (run->attempt > *ret_attempts)
-			*ret_attempts = (int)run->attempt;
-		if (run->open)
-			state = SLOT_TAKEN;
-		else if (run->state == IB_STATE_COMPLETED)
-			state = SLOT_DONE;
-		else if (run->state == IB_STATE_FAILED || run->state == IB_STATE_TIMED_OUT)
-			state = SLOT_FAILED;
-	}
-	return state;
-}
-
 /* Looks at the ledger again if it has grown: most slots of a plan that is resumed are filled, and a look reads it all. */
 static int refresh(struct ib_plan *p, struct ib_err *err)
 {
@@ -150,21 +115,11 @@ static int refresh(struct ib_plan *p, struct ib_err *err)
 		return 0;
 	ib_ledger_view_clear(&p->view);
 	r = ib_plan_ledger(p, &p->view, err);
-	if (r == 0)
-		p->view_bytes = st.st_size;
-	return r;
-}
-
-/* Slots that are not filled as expected, of one group or (NULL) of all. */
-static size_t count_open(const struct ib_plan *p, const struct ib_ledger_view *v, const char *group)
-{
-	size_t n = 0;
-	int attempts;
-
-	for (size_t i = 0; i < p->contract.slots_n; i++)
-		if (!group || strcmp(p->contract.slots[i].group, group) == 0)
-			n += slot_state(p, v, &p->contract.slots[i], &attempts) != SLOT_DONE;
-	return n;
+	if (r < 0)
+		return r;
+	p->view_bytes = st.st_size;
+	ib_slots_update(&p->slots, &p->view, p->json_sha256);
+	return 0;
 }
 
 static void summarise(const struct ib_plan *p, const struct ib_contract_slot *slot, const struct ib_record *r)
@@ -191,60 +146,72 @@ static bool is_interrupted(struct ib_plan *p)
 	return p->signals.caught != 0;
 }
 
-/* Runs one slot if it needs it. *ret_go false: the plan stops here. failed counts runs that did not end as expected. */
-static int visit(struct ib_plan *p, const struct ib_contract_slot *slot, int64_t *failed, bool *ret_go, struct ib_err *err)
+/* May the group of a slot begin? */
+static bool gate_open(const struct ib_plan *p, const struct ib_contract_group *g)
 {
-	const struct ib_contract_group *g = &p->contract.groups[slot->group_at];
-	const struct ib_ledger_view *v = &p->view;
+	size_t open = g->gate ? ib_slots_open(&p->slots, g->gate) : 0;
+
+	if (open)
+		ib_log(p->ctx, IB_LOG_WARNING, "group '%s' waits for '%s', of which %zu runs are missing or not as expected: the plan stops here", g->name, g->gate,
+		       open);
+	return open == 0;
+}
+
+/* Runs one slot if it needs it. *ret_go false: the plan stops here. */
+static int visit(struct ib_plan *p, size_t at, struct ib_stop *stop, bool *ret_go, struct ib_err *err)
+{
+	const struct ib_contract_slot *slot = &p->contract.slots[at];
 	ib_auto_record struct ib_record record;
-	enum slot_state state;
-	int attempts, r;
+	int r;
 
 	ib_record_init(&record);
 	*ret_go = true;
+	if (!p->slots.v[at].selected)
+		return 0;
 	r = refresh(p, err);
 	if (r < 0)
 		return r;
-	state = slot_state(p, v, slot, &attempts);
-	if (state == SLOT_TAKEN)
+	if (p->slots.v[at].state == IB_SLOT_TAKEN)
 		ib_log(p->ctx, IB_LOG_WARNING, "slot %" PRId64 " is being run by another ib-run", slot->slot);
-	if (state != SLOT_EMPTY)
+	if (p->slots.v[at].state != IB_SLOT_EMPTY)
 		return 0;
-	if (g->gate && count_open(p, v, g->gate) > 0) {
-		ib_log(p->ctx, IB_LOG_WARNING, "group '%s' waits for '%s', of which %zu runs are missing or not as expected: the plan stops here", g->name, g->gate,
-		       count_open(p, v, g->gate));
-		*ret_go = false;
+	*ret_go = gate_open(p, &p->contract.groups[slot->group_at]) && !ib_stop_time(p->ctx, &p->contract, stop);
+	if (!*ret_go)
 		return 0;
-	}
-	r = ib_plan_slot(p, slot, attempts + 1, &record, err);
+	r = ib_plan_slot(p, slot, p->slots.v[at].attempts + 1, &record, err);
 	if (r < 0)
 		return r;
 	summarise(p, slot, &record);
-	if (is_interrupted(p)) {
-		*ret_go = false;
-	} else if (record.state != IB_STATE_COMPLETED && ++*failed == p->contract.stop_failed_runs) {
-		ib_log(p->ctx, IB_LOG_WARNING, "%" PRId64 " of the runs did not end as expected: the contract stops the plan here", *failed);
-		*ret_go = false;
-	}
+	*ret_go = !is_interrupted(p) && !ib_stop_run(p->ctx, &p->contract, &record, stop);
 	return 0;
+}
+
+/* Says how far the plan is, when something is left of it. */
+static void conclude(const struct ib_plan *p, size_t open)
+{
+	size_t selected = ib_slots_selected(&p->slots);
+
+	if (open > 0)
+		ib_log(p->ctx, IB_LOG_INFO, "%zu of %zu slots are filled as expected", selected - open, selected);
+	if (selected < p->contract.slots_n)
+		ib_log(p->ctx, IB_LOG_INFO, "--only left %zu of the plan's %zu slots out", p->contract.slots_n - selected, p->contract.slots_n);
 }
 
 static int carry_out(struct ib_plan *p, int *ret_exit, struct ib_err *err)
 {
-	int64_t failed = 0;
+	struct ib_stop stop = {.began_ns = ib_monotonic_ns(p->ctx->clock)};
 	size_t open;
 	bool go = true;
 	int r = 0;
 
 	for (size_t i = 0; r == 0 && go && i < p->contract.slots_n; i++)
-		r = visit(p, &p->contract.slots[i], &failed, &go, err);
+		r = visit(p, i, &stop, &go, err);
 	if (r == 0)
 		r = refresh(p, err);
 	if (r < 0)
 		return r;
-	open = count_open(p, &p->view, NULL);
-	if (open > 0)
-		ib_log(p->ctx, IB_LOG_INFO, "%zu of %zu slots are filled as expected", p->contract.slots_n - open, p->contract.slots_n);
+	open = ib_slots_open(&p->slots, NULL);
+	conclude(p, open);
 	*ret_exit = open > 0 ? 1 : 0;
 	return 0;
 }
@@ -256,8 +223,38 @@ static void plan_clear(struct ib_plan *p)
 	ib_buf_clear(&p->json);
 	ib_ledger_view_clear(&p->view);
 	ib_study_clear(&p->study);
+	ib_slots_clear(&p->slots);
 	if (p->lock_fd >= 0)
 		close(p->lock_fd);
+}
+
+/* What may be wrong with the options, before anything is written. */
+static int check_options(struct ib_plan *p, struct ib_err *err)
+{
+	const struct ib_plan_options *o = p->options;
+	const char *rule = o->reason ? ib_scan_value(o->reason, strlen(o->reason)) : NULL;
+
+	if (o->amend && (!o->reason || !*o->reason))
+		return ib_fail(err, IB_E_USAGE, 0, "--amend needs --reason TEXT");
+	if (rule)
+		return ib_fail(err, IB_E_USAGE, 0, "the reason holds a secret (%s), and would stand in the ledger for ever", rule);
+	ib_slots_init(&p->slots, &p->contract);
+	return o->only ? ib_slots_select(&p->slots, o->only, err) : 0;
+}
+
+static int carry_out_registered(struct ib_plan *p, int *ret_exit, struct ib_err *err)
+{
+	int r = check_env(p, err);
+
+	if (r == 0)
+		r = ib_plan_register(p, err);
+	if (r == 0)
+		r = ib_signals_init(&p->signals, err);
+	if (r < 0)
+		return r;
+	r = carry_out(p, ret_exit, err);
+	ib_signals_clear(&p->signals);
+	return r;
 }
 
 int ib_plan(const struct ib_ctx *ctx, const struct ib_plan_options *options, struct ib_buf *listing, int *ret_exit, struct ib_err *err)
@@ -266,23 +263,13 @@ int ib_plan(const struct ib_ctx *ctx, const struct ib_plan_options *options, str
 		.ctx = ctx, .options = options, .source = IB_BUF(2u << 20), .json = IB_BUF(IB_JSON_MAX), .study = {.fd = -1}, .lock_fd = -1};
 	int r = load(&p, err);
 
+	if (r == 0)
+		r = check_options(&p, err);
 	if (r < 0)
 		return r;
-	if (options->dry_run) {
-		ib_plan_list(&p.contract, listing);
-		*ret_exit = 0;
-		return ib_buf_check(listing, "the list of commands", err);
-	}
-	if (options->amend && (!options->reason || !*options->reason))
-		return ib_fail(err, IB_E_USAGE, 0, "--amend needs --reason TEXT");
-	r = check_env(&p, err);
-	if (r == 0)
-		r = ib_plan_register(&p, err);
-	if (r == 0)
-		r = ib_signals_init(&p.signals, err);
-	if (r < 0)
-		return r;
-	r = carry_out(&p, ret_exit, err);
-	ib_signals_clear(&p.signals);
-	return r;
+	if (!options->dry_run)
+		return carry_out_registered(&p, ret_exit, err);
+	ib_plan_list(&p.contract, &p.slots, listing);
+	*ret_exit = 0;
+	return ib_buf_check(listing, "the list of commands", err);
 }

@@ -13,8 +13,11 @@ struct ib_plan_options {
 	const char *contract; /* path of the YAML file */
 	const char *study;    /* directory; NULL: that of the contract */
 	const char *reason;   /* of an amendment, or NULL */
+	const char *results_known; /* "yes" or "no" of an amendment; NULL: as the ledger tells */
+	const char *only;     /* "GROUP[.CELL[.rN]],…", or NULL: all slots */
 	bool amend;           /* accept a contract that changed after results */
 	bool dry_run;         /* only list the commands */
+	bool check;           /* only look whether the plan can be carried out */
 	bool no_capture;
 };
 

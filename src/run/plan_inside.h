@@ -9,6 +9,7 @@
 #include "model/contract.h"
 #include "run/plan.h"
 #include "run/run.h"
+#include "run/slots.h"
 
 struct ib_plan {
 	const struct ib_ctx *ctx;
@@ -21,6 +22,7 @@ struct ib_plan {
 	struct ib_signals signals;
 	struct ib_ledger_view view; /* of the ledger when it had at least view_bytes; length 0: none */
 	off_t view_bytes;
+	struct ib_slots slots;
 	int lock_fd; /* of contracts/, locked: one plan at a time in a study */
 };
 
@@ -33,7 +35,7 @@ IB_MUST int ib_plan_ledger(const struct ib_plan *plan, struct ib_ledger_view *re
 /* plan_slot.c: makes the run of one slot. */
 IB_MUST int ib_plan_slot(struct ib_plan *plan, const struct ib_contract_slot *slot, int attempt, struct ib_record *ret_record, struct ib_err *err);
 
-/* plan_list.c: every command in order, quoted for a shell, with comments. */
-void ib_plan_list(const struct ib_contract *c, struct ib_buf *ret);
+/* plan_list.c: every command of the selected slots in order, quoted for a shell, with comments. */
+void ib_plan_list(const struct ib_contract *c, const struct ib_slots *slots, struct ib_buf *ret);
 
 #endif

@@ -52,13 +52,15 @@ static void list_hook(const char *label, const struct ib_contract_hook *hook, st
 	}
 }
 
-void ib_plan_list(const struct ib_contract *c, struct ib_buf *ret)
+void ib_plan_list(const struct ib_contract *c, const struct ib_slots *slots, struct ib_buf *ret)
 {
 	for (size_t i = 0; i < c->slots_n && !ret->overflow; i++) {
 		const struct ib_contract_slot *s = &c->slots[i];
 		const struct ib_contract_group *g = &c->groups[s->group_at];
 		bool refill = s->condition == IB_CACHE_WARM || s->condition == IB_CACHE_REUSE;
 
+		if (!slots->v[i].selected)
+			continue;
 		ib_buf_addf(ret, "slot %" PRId64 ": group %s, cell %s, repeat %" PRId64 ", cache %s\n", s->slot, s->group, s->cell, s->repeat,
 			    ib_condition_name(s->condition));
 		if (c->readiness.url) {

@@ -11,6 +11,7 @@
 #include "base/io.h"
 #include "base/str.h"
 #include "ledger/append.h"
+#include "run/note.h"
 #include "run/plan_inside.h"
 
 #define LEDGER_MAX (1u << 30)
@@ -60,8 +61,32 @@ static int amend(struct ib_plan *plan, bool results_known, const char *reason, s
 	return ib_ledger_append(plan->study.ledger, &e, NULL, NULL, err);
 }
 
-/* May this contract be the one in force? *ret_known: it is already. */
-static int check(const struct ib_plan *plan, const char *study, const struct ib_ledger_view *v, bool *ret_known, struct ib_err *err)
+/* Runs that somebody may have seen the result of: all but those that measured nothing. */
+static size_t count_seen(const struct ib_ledger_view *v)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < v->runs_n; i++)
+		n += v->runs[i].state != IB_STATE_REFUSED;
+	return n;
+}
+
+/* An author may say that results were known where the ledger cannot tell, never that they were not where it can. */
+static int results_known(const struct ib_plan *plan, const struct ib_ledger_view *v, bool *ret, struct ib_err *err)
+{
+	const char *said = plan->options->results_known;
+	size_t seen = count_seen(v);
+
+	if (said && strcmp(said, "yes") != 0 && strcmp(said, "no") != 0)
+		return ib_fail(err, IB_E_USAGE, 0, "--results-known takes yes or no");
+	if (seen && ib_streq(said, "no"))
+		return ib_fail(err, IB_E_USAGE, 0, "--results-known no: the ledger holds %zu runs that were measured before this change", seen);
+	*ret = seen > 0 || ib_streq(said, "yes");
+	return 0;
+}
+
+/* May this contract be the one in force? *ret_known: it is already; else *ret_seen: results may be known to its author. */
+static int check(const struct ib_plan *plan, const char *study, const struct ib_ledger_view *v, bool *ret_known, bool *ret_seen, struct ib_err *err)
 {
 	const struct ib_ledger_contract *last = &v->contracts[v->contracts_n - 1];
 
@@ -76,7 +101,7 @@ static int check(const struct ib_plan *plan, const char *study, const struct ib_
 			       "the contract changed after %zu runs: with --amend --reason TEXT it becomes an amendment, whose runs are never pooled with those before; "
 			       "or name another study with -C",
 			       v->runs_n);
-	return 0;
+	return *ret_known ? 0 : results_known(plan, v, ret_seen, err);
 }
 
 /* The same before anything is written: a contract that is refused leaves no file behind. */
@@ -84,26 +109,28 @@ static int check_early(const struct ib_plan *plan, const char *study, int fd, st
 {
 	ib_auto_buf struct ib_buf b = IB_BUF(LEDGER_MAX);
 	ib_auto_ledger_view struct ib_ledger_view v = {0};
-	bool known;
+	bool known, seen;
 
 	/* a ledger that is absent, or torn and to be repaired, is looked at once the study is open */
 	if (ib_read_file(fd, "ledger.jsonl", &b, NULL) < 0 || ib_ledger_view_load(ib_buf_str(&b), b.len, &v, NULL) < 0 || v.contracts_n == 0)
 		return 0;
-	return check(plan, study, &v, &known, err);
+	return check(plan, study, &v, &known, &seen, err);
 }
 
 /* Makes this contract the one in force. */
 static int enforce(struct ib_plan *plan, struct ib_err *err)
 {
 	ib_auto_ledger_view struct ib_ledger_view v = {0};
-	bool known;
+	const char *reason = plan->options->amend ? plan->options->reason : "changed before the first run";
+	bool known, seen;
 	int r = ib_plan_ledger(plan, &v, err);
 
 	if (r == 0)
-		r = check(plan, plan->study.path, &v, &known, err);
+		r = check(plan, plan->study.path, &v, &known, &seen, err);
 	if (r < 0 || known)
 		return r;
-	return amend(plan, v.runs_n > 0, v.runs_n > 0 ? plan->options->reason : "changed before the first run", err);
+	r = ib_note_check(&plan->study, "the reason of an amendment (--reason TEXT)", reason, err);
+	return r < 0 ? r : amend(plan, seen, reason, err);
 }
 
 /* Two plans at once would fill the same slots. The lock ends with the process, however that ends. */
