@@ -317,3 +317,36 @@ const struct ib_client *ib_settings_from_command(const char *text, size_t n, str
 	ib_settings_agree(s, &all, true);
 	return client;
 }
+
+/* Names that load generators have in common. */
+static const struct ib_client_flag common[] = {
+	{"--model", IB_SET_MODEL},
+	{"--tokenizer", IB_SET_TOKENIZER},
+	{"--base-url", IB_SET_ENDPOINT},
+	{"--url", IB_SET_ENDPOINT},
+	{"--seed", IB_SET_SEED},
+	{"--random-seed", IB_SET_SEED},
+	{"--num-prompts", IB_SET_REQUESTS},
+	{"--num-requests", IB_SET_REQUESTS},
+	{"--request-count", IB_SET_REQUESTS},
+	{"--num-warmups", IB_SET_WARMUPS},
+	{"--max-concurrency", IB_SET_CONCURRENCY},
+	{"--concurrency", IB_SET_CONCURRENCY},
+	{"--request-rate", IB_SET_RATE},
+	{"--rate", IB_SET_RATE},
+	{"--input-tokens", IB_SET_INPUT_LEN},
+	{"--input-len", IB_SET_INPUT_LEN},
+	{"--output-tokens", IB_SET_OUTPUT_LEN},
+	{"--output-len", IB_SET_OUTPUT_LEN},
+	{"--temperature", IB_SET_TEMPERATURE},
+	{NULL, IB_SET_NOTHING},
+};
+
+void ib_settings_from_flags(const char *const *argv, size_t n, struct ib_settings *s)
+{
+	static const struct ib_client any = {.name = "any", .flags = common};
+	const struct args a = {argv, n, false};
+	const struct ib_given given = {find_arg, &a, "the command line"};
+
+	ib_settings_apply(&any, &given, s);
+}

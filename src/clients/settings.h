@@ -22,6 +22,8 @@ void ib_settings_apply(const struct ib_client *c, const struct ib_given *given, 
 bool ib_setting_same_name(const char *a, size_t n, const char *b);
 /* An address without user, password and query: neither says where requests went, and both may hold a secret. Allocated. */
 char *ib_setting_url(const char *url);
+/* What a command line of an unknown client sets by the names that most of them have: a guess, for advice only. */
+void ib_settings_from_flags(const char *const *argv, size_t n, struct ib_settings *s);
 /* --- settings_json.c --- */
 /* The value at a path of keys and element numbers joined by "/" ("spec/data/0") below j, or NULL. */
 const json_t *ib_setting_at(const json_t *j, const char *path);

@@ -261,6 +261,7 @@ int ib_plan(const struct ib_ctx *ctx, const struct ib_plan_options *options, str
 {
 	__attribute__((cleanup(plan_clear))) struct ib_plan p = {
 		.ctx = ctx, .options = options, .source = IB_BUF(2u << 20), .json = IB_BUF(IB_JSON_MAX), .study = {.fd = -1}, .lock_fd = -1};
+	ib_auto_free char *study = NULL;
 	int r = load(&p, err);
 
 	if (r == 0)
@@ -270,6 +271,8 @@ int ib_plan(const struct ib_ctx *ctx, const struct ib_plan_options *options, str
 	if (!options->dry_run)
 		return carry_out_registered(&p, ret_exit, err);
 	ib_plan_list(&p.contract, &p.slots, listing);
+	study = ib_plan_study(options);
+	ib_plan_lint(&p.contract, study, listing);
 	*ret_exit = 0;
 	return ib_buf_check(listing, "the list of commands", err);
 }

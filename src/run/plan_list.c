@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "base/auto.h"
+#include "run/lint.h"
 #include "run/plan_inside.h"
 
 /* A byte that a terminal might obey: C0, DEL, the first of a C1 in UTF-8. */
@@ -77,5 +79,19 @@ void ib_plan_list(const struct ib_contract *c, const struct ib_slots *slots, str
 		list_command("command", s->command, ret);
 		if (g->convert)
 			list_command("convert", g->convert, ret);
+	}
+}
+
+/* Lints as comments: what is listed stays a list of commands. */
+void ib_plan_lint(const struct ib_contract *c, const char *study, struct ib_buf *ret)
+{
+	ib_auto_strv struct ib_strv lines = {0};
+
+	ib_lint(c, study, &lines);
+	for (size_t i = 0; i < lines.n; i++) {
+		ib_buf_adds(ret, "# ");
+		for (const char *s = lines.v[i]; *s; s++)
+			ib_buf_addc(ret, control(s) ? '?' : *s);
+		ib_buf_addc(ret, '\n');
 	}
 }

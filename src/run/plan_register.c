@@ -164,11 +164,16 @@ static int prepare(struct ib_plan *plan, const char *study, struct ib_err *err)
 	return r < 0 ? r : keep_files(plan, fd, err);
 }
 
+char *ib_plan_study(const struct ib_plan_options *o)
+{
+	ib_auto_free char *copy = ib_strdup(o->contract);
+
+	return ib_strdup(o->study ? o->study : dirname(copy));
+}
+
 int ib_plan_register(struct ib_plan *plan, struct ib_err *err)
 {
-	const struct ib_plan_options *o = plan->options;
-	ib_auto_free char *copy = ib_strdup(o->contract);
-	const char *study = o->study ? o->study : dirname(copy);
+	ib_auto_free char *study = ib_plan_study(plan->options);
 	int r = prepare(plan, study, err);
 
 	if (r == 0)
