@@ -31,11 +31,25 @@ static const struct need needs[] = {
 	{"genai-bench", "--experiment-base-dir", "{output_dir}", "its folder lands beside those of other runs otherwise"},
 };
 
-static bool meets(const struct need *n, const char *value)
+static bool fits(const struct need *n, const char *value)
 {
 	if (!value)
 		return false;
 	return !n->holds || (strcmp(n->holds, "{output_dir}") == 0 ? ib_lint_own(value) : strstr(value, n->holds) != NULL);
+}
+
+/* Does one of the flags fit? */
+static bool meets(const struct need *n, const struct ib_lint_cell *c)
+{
+	for (const char *at = n->flags; *at;) {
+		size_t len = strcspn(at, "|");
+		ib_auto_free char *one = ib_strndup(at, len);
+
+		if (fits(n, ib_lint_flag(c, one)))
+			return true;
+		at += len + (at[len] == '|');
+	}
+	return false;
 }
 
 /* A client that writes into the working directory is fine where a shell goes to the run's own first. */
@@ -73,7 +87,7 @@ static void look_results(const struct ib_lint_view *v, struct ib_lint_out *out)
 		if (!c->client || (i && v->cells[i - 1].group == c->group))
 			continue;
 		for (size_t k = 0; k < IB_LEN(needs); k++)
-			if (strcmp(needs[k].client, c->client->name) == 0 && !meets(&needs[k], ib_lint_flag(c, needs[k].flags)) && !(needs[k].holds && goes_there(c)))
+			if (strcmp(needs[k].client, c->client->name) == 0 && !meets(&needs[k], c) && !(needs[k].holds && goes_there(c)))
 				ib_lint_say(out, c->group, NULL, "%.*s%s%s is missing: %s", (int)strcspn(needs[k].flags, "|"), needs[k].flags, needs[k].holds ? " " : "",
 					    needs[k].holds ? needs[k].holds : "", needs[k].why);
 		if (strcmp(c->client->name, "inference-perf") == 0)

@@ -51,7 +51,8 @@ slot 5: group b, cell cache-reuse, repeat 1, cache reuse
   command: prog
   convert: conv x
 EOT
-is "every command in order" "$(cat "$T/.out")" "$(cat want)"
+is "every command in order" "$(grep -v '^#' "$T/.out")" "$(cat want)"
+is "lints stand below the commands" "$(sed -n '/^#/,$p' "$T/.out" | grep -vc '^#')" 0
 is "nothing on standard error" "$(cat "$T/.err")" ""
 ok "nothing was written" test ! -e ledger.jsonl -a ! -e contracts -a ! -e runs
 status 2 "a variable that is not set stops the plan itself" env -u TOKEN ib-run --plan contract.yaml
