@@ -41,8 +41,8 @@ struct ib_lint {
 /* Ends with NULL. */
 extern const struct ib_lint *const ib_lints[];
 
-/* All lints over a contract: lines of one sentence each, "L05 GROUP.CELL: …". study: directory whose earlier runs are looked at, or NULL. ret is cleared by the
- * caller. */
+/* All lints over a contract: lines of one sentence each, "L05 GROUP.CELL: …". study: directory whose earlier runs are looked at, or NULL.
+ * ret is cleared by the caller. */
 void ib_lint(const struct ib_contract *c, const char *study, struct ib_strv *ret);
 
 /* --- for lints --- */

@@ -38,15 +38,16 @@ static void look_seed(const struct ib_lint_view *v, struct ib_lint_out *out)
 		if (!open || c->group->repeats == 1 || has_reset(c->group) || !seed || strstr(seed, "{repeat}") || ib_lint_own(seed))
 			continue;
 		if (c->slot->condition == IB_CACHE_COLD)
-			ib_lint_say(out, c->group, c->slot, "seed %s is the same in every repeat and nothing resets the cache: from the second one on it is not 'cold'; reset it, or "
-							    "give each repeat its own seed with {repeat}", seed);
+			ib_lint_say(out, c->group, c->slot, "seed %s is the same in every repeat and nothing resets the cache: from the second one on it is "
+							    "not 'cold'; reset it, or give each repeat its own seed with {repeat}", seed);
 		else
-			ib_lint_say(out, c->group, c->slot, "seed %s is the same in every repeat and no cache condition is given: the second repeat may find the first one's "
-							    "prompts in a prefix cache", seed);
+			ib_lint_say(out, c->group, c->slot, "seed %s is the same in every repeat and no cache condition is given: the second repeat may find "
+							    "the first one's prompts in a prefix cache", seed);
 	}
 }
 
-const struct ib_lint ib_lint_seed = {.id = "L08", .title = "repeats that must not find their prompts in a cache have their own seeds, or a reset", .look = look_seed};
+const struct ib_lint ib_lint_seed = {
+	.id = "L08", .title = "repeats that must not find their prompts in a cache have their own seeds, or a reset", .look = look_seed};
 
 /* Requests that the client sends before it measures; NaN: none that is known. */
 static double warmups(const struct ib_lint_cell *c)
@@ -75,15 +76,18 @@ static void look_warmups(const struct ib_lint_view *v, struct ib_lint_out *out)
 		if (!empty_claimed(c))
 			continue;
 		if (n > 0)
-			ib_lint_say(out, c->group, c->slot, "the client sends %g warm-up requests with prompts that it then measures: those are in the cache of a '%s' run; set their "
-							    "number to 0, and warm up in 'warmup' where it is meant", n, ib_condition_name(c->slot->condition));
+			ib_lint_say(out, c->group, c->slot, "the client sends %g warm-up requests with prompts that it then measures: those are in the cache "
+							    "of a '%s' run; set their number to 0, and warm up in 'warmup' where it is meant", n,
+				    ib_condition_name(c->slot->condition));
 		if (ready_check(c))
-			ib_lint_say(out, c->group, c->slot, "the client's ready check sends the first measured prompt: it is in the cache of a '%s' run; leave readiness to the contract",
+			ib_lint_say(out, c->group, c->slot, "the client's ready check sends the first measured prompt: it is in the cache of a '%s' run; leave "
+							    "readiness to the contract",
 				    ib_condition_name(c->slot->condition));
 	}
 }
 
-const struct ib_lint ib_lint_warmups = {.id = "L09", .title = "a client sends no requests of its own before a cold or reset run is measured", .look = look_warmups};
+const struct ib_lint ib_lint_warmups = {
+	.id = "L09", .title = "a client sends no requests of its own before a cold or reset run is measured", .look = look_warmups};
 
 static void look_evidence(const struct ib_lint_view *v, struct ib_lint_out *out)
 {

@@ -75,7 +75,8 @@ static void look_config(const struct ib_lint_view *v, const struct ib_lint_cell 
 		return;
 	at = strstr(ib_buf_str(&b), "per_request:");
 	if (!at || strncasecmp(at + 12 + strspn(at + 12, " "), "true", 4) != 0)
-		ib_lint_say(out, c->group, c->slot, "'%s' does not set 'per_request: true': without it there are no records of requests", path ? path : "the command");
+		ib_lint_say(out, c->group, c->slot, "'%s' does not set 'per_request: true': without it there are no records of requests",
+			    path ? path : "the command");
 }
 
 static void look_results(const struct ib_lint_view *v, struct ib_lint_out *out)
@@ -88,8 +89,8 @@ static void look_results(const struct ib_lint_view *v, struct ib_lint_out *out)
 			continue;
 		for (size_t k = 0; k < IB_LEN(needs); k++)
 			if (strcmp(needs[k].client, c->client->name) == 0 && !meets(&needs[k], c) && !(needs[k].holds && goes_there(c)))
-				ib_lint_say(out, c->group, NULL, "%.*s%s%s is missing: %s", (int)strcspn(needs[k].flags, "|"), needs[k].flags, needs[k].holds ? " " : "",
-					    needs[k].holds ? needs[k].holds : "", needs[k].why);
+				ib_lint_say(out, c->group, NULL, "%.*s%s%s is missing: %s", (int)strcspn(needs[k].flags, "|"), needs[k].flags,
+					    needs[k].holds ? " " : "", needs[k].holds ? needs[k].holds : "", needs[k].why);
 		if (strcmp(c->client->name, "inference-perf") == 0)
 			look_config(v, c, out);
 	}
@@ -133,7 +134,8 @@ static void look_output_dir(const struct ib_lint_view *v, struct ib_lint_out *ou
 		const struct ib_contract_group *g = &v->contract->groups[i];
 
 		if (!list_own(g->command) && !list_own(g->convert))
-			ib_lint_say(out, g, NULL, "neither command nor 'convert' uses {output_dir}: what it writes belongs to no run, and only its output on the terminal is kept");
+			ib_lint_say(out, g, NULL, "neither command nor 'convert' uses {output_dir}: what it writes belongs to no run, and only its output on the terminal "
+						  "is kept");
 	}
 }
 
@@ -184,7 +186,8 @@ static void look_many_results(const struct ib_lint_view *v, struct ib_lint_out *
 		const char *why = several(&v->cells[i]);
 
 		if (why)
-			ib_lint_say(out, v->cells[i].group, v->cells[i].slot, "%s: one invocation a run, so that a late failure loses one result and each has its evidence", why);
+			ib_lint_say(out, v->cells[i].group, v->cells[i].slot,
+				    "%s: one invocation a run, so that a late failure loses one result and each has its evidence", why);
 	}
 }
 

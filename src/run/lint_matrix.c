@@ -115,6 +115,16 @@ static bool about_cache(const struct ib_contract_group *g)
 	return json_object_get(g->matrix, "cache") || (g->condition == IB_CACHE_REUSE && g->cache_reason);
 }
 
+static void compare_inputs(const struct ib_lint_view *v, const struct ib_contract_group *a, const struct ib_contract_group *b, struct ib_lint_out *out)
+{
+	if (!ib_streq(a->workload, b->workload) && !fixed_differ(v, a, b) && !meant(v, a, b, "workload"))
+		ib_lint_say(out, b, NULL, "its workload is '%s' and that of '%s' '%s', and 'fixed' does not say so", b->workload ? b->workload : "-", a->name,
+			    a->workload ? a->workload : "-");
+	if (a->condition != b->condition && !about_cache(a) && !about_cache(b) && !meant(v, a, b, "cache"))
+		ib_lint_say(out, b, NULL, "its cache condition is '%s' and that of '%s' '%s', and no 'reason' says why", ib_condition_name(b->condition), a->name,
+			    ib_condition_name(a->condition));
+}
+
 static void look_setup(const struct ib_lint_view *v, struct ib_lint_out *out)
 {
 	for (size_t i = 0; i < v->contract->groups_n; i++) {
@@ -123,12 +133,7 @@ static void look_setup(const struct ib_lint_view *v, struct ib_lint_out *out)
 		if (!a || a->diagnostic || b->diagnostic)
 			continue;
 		compare_times(v, a, b, out);
-		if (!ib_streq(a->workload, b->workload) && !fixed_differ(v, a, b) && !meant(v, a, b, "workload"))
-			ib_lint_say(out, b, NULL, "its workload is '%s' and that of '%s' '%s', and 'fixed' does not say so", b->workload ? b->workload : "-",
-				    a->name, a->workload ? a->workload : "-");
-		if (a->condition != b->condition && !about_cache(a) && !about_cache(b) && !meant(v, a, b, "cache"))
-			ib_lint_say(out, b, NULL, "its cache condition is '%s' and that of '%s' '%s', and no 'reason' says why", ib_condition_name(b->condition), a->name,
-				    ib_condition_name(a->condition));
+		compare_inputs(v, a, b, out);
 		if (other_expect(&a->expect, &b->expect) && !fixed_differ(v, a, b) && !meant(v, a, b, "expect"))
 			ib_lint_say(out, b, NULL, "it expects other attempts, success rate or exit status than '%s': a run may count here and not there", a->name);
 	}

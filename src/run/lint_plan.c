@@ -28,7 +28,8 @@ static void look_expect(const struct ib_lint_view *v, struct ib_lint_out *out)
 			   e->output_files_min != IB_UNSET;
 
 		if (!any)
-			ib_lint_say(out, g, NULL, "it expects nothing but an exit status, and clients exit with 0 whatever became of their requests: add attempts and success_rate_min");
+			ib_lint_say(out, g, NULL, "it expects nothing but an exit status, and clients exit with 0 whatever became of their requests: add attempts and "
+						  "success_rate_min");
 	}
 }
 
