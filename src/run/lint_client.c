@@ -96,7 +96,8 @@ static void look_results(const struct ib_lint_view *v, struct ib_lint_out *out)
 	}
 }
 
-const struct ib_lint ib_lint_results = {.id = "L11", .title = "a known client keeps the records of its requests, in the run's own directory", .look = look_results};
+const struct ib_lint ib_lint_results = {
+	.id = "L11", .title = "a known client keeps the records of its requests, in the run's own directory", .look = look_results};
 
 /* --- L20: the client that the contract names --- */
 
