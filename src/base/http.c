@@ -43,7 +43,31 @@ static CURLcode only_http(CURL *c)
 #endif
 }
 
-static CURLcode set_up(CURL *c, const struct ib_http *request, struct ib_buf *body, char *text, const char *direct)
+static void free_list(struct curl_slist **l)
+{
+	curl_slist_free_all(*l);
+}
+
+/* "Expect: 100-continue" would cost a second with servers that do not know it. */
+static CURLcode set_body(CURL *c, const struct ib_http *request, struct curl_slist **headers)
+{
+	CURLcode e = curl_easy_setopt(c, CURLOPT_POSTFIELDSIZE, (long)(request->body ? request->body_n : 0));
+
+	if (e == CURLE_OK)
+		e = curl_easy_setopt(c, CURLOPT_POSTFIELDS, request->body ? request->body : "");
+	if (e == CURLE_OK && request->body) {
+		ib_auto_free char *type = ib_asprintf("Content-Type: %s", request->type ? request->type : "application/json");
+
+		*headers = curl_slist_append(NULL, type);
+		if (*headers && curl_slist_append(*headers, "Expect:"))
+			e = curl_easy_setopt(c, CURLOPT_HTTPHEADER, *headers);
+		else
+			e = CURLE_OUT_OF_MEMORY;
+	}
+	return e;
+}
+
+static CURLcode set_up(CURL *c, const struct ib_http *request, struct ib_buf *body, char *text, const char *direct, struct curl_slist **headers)
 {
 	int64_t ms = request->timeout_ns / 1000000;
 	CURLcode e = curl_easy_setopt(c, CURLOPT_URL, request->url);
@@ -57,7 +81,7 @@ static CURLcode set_up(CURL *c, const struct ib_http *request, struct ib_buf *bo
 	if (e == CURLE_OK)
 		e = curl_easy_setopt(c, CURLOPT_NOSIGNAL, 1L);
 	if (e == CURLE_OK && request->post)
-		e = curl_easy_setopt(c, CURLOPT_POSTFIELDS, "");
+		e = set_body(c, request, headers);
 	if (e == CURLE_OK)
 		e = curl_easy_setopt(c, CURLOPT_USERAGENT, "ibtools/" PACKAGE_VERSION);
 	if (e == CURLE_OK)
@@ -85,6 +109,7 @@ static int describe(CURLcode e, const char *text, const struct ib_buf *body, str
 int ib_http_fetch(const struct ib_http *request, struct ib_buf *body, int *ret_status, struct ib_err *err)
 {
 	__attribute__((cleanup(free_easy))) CURL *c = curl_easy_init();
+	__attribute__((cleanup(free_list))) struct curl_slist *headers = NULL;
 	ib_auto_free char *direct = no_proxy();
 	char text[CURL_ERROR_SIZE] = "";
 	long status = 0;
@@ -92,7 +117,7 @@ int ib_http_fetch(const struct ib_http *request, struct ib_buf *body, int *ret_s
 
 	if (!c)
 		return ib_fail(err, IB_E_INTERNAL, 0, "cannot start the HTTP client");
-	e = set_up(c, request, body, text, direct);
+	e = set_up(c, request, body, text, direct, &headers);
 	if (e == CURLE_OK)
 		e = curl_easy_perform(c);
 	if (e == CURLE_OK)

@@ -11,7 +11,10 @@
 
 struct ib_http {
 	const char *url;    /* http:// or https:// */
-	bool post;          /* POST with an empty body, else GET */
+	bool post;          /* POST, else GET */
+	const char *body;   /* of a POST, body_n bytes; NULL: empty */
+	size_t body_n;
+	const char *type;   /* its content type; NULL: application/json */
 	int64_t timeout_ns; /* for everything together */
 };
 

@@ -1,10 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What one key of a contract alone cannot tell: references between keys, conditions that need other keys, secrets. */
+#include <regex.h>
 #include <string.h>
 
 #include "base/auto.h"
 #include "base/str.h"
 #include "model/contract_internal.h"
+
+#define REGEX_MAX 1000
 
 struct checker {
 	const struct ib_yaml *y;
@@ -164,6 +167,29 @@ static int check_evidence(const struct checker *k, const struct ib_yaml *e, stru
 	return 0;
 }
 
+/* What would fail every time is said before anything is run. */
+static int check_patterns(const struct checker *k, const struct ib_yaml *a, struct ib_err *err)
+{
+	const struct ib_yaml *regex = ib_yaml_get(a, "regex"), *json = ib_yaml_get(a, "json");
+	char why[160];
+	regex_t re;
+	int r;
+
+	if (json && json->text[0] != '/')
+		return ib_yaml_fail(err, k->file, json->at, "'%.60s' is no JSON Pointer: it begins with '/', as in '/choices/0/text'", json->text);
+	if (!regex)
+		return 0;
+	if (strlen(regex->text) > REGEX_MAX)
+		return ib_yaml_fail(err, k->file, regex->at, "a regular expression has at most %d bytes", REGEX_MAX);
+	r = regcomp(&re, regex->text, REG_EXTENDED | REG_NOSUB);
+	if (r != 0) {
+		regerror(r, &re, why, sizeof(why));
+		return ib_yaml_fail(err, k->file, regex->at, "'%.60s' is no POSIX extended regular expression: %s", regex->text, why);
+	}
+	regfree(&re);
+	return 0;
+}
+
 /* An answer comes from somewhere and is compared with something. */
 static int check_answer(const struct checker *k, const struct ib_yaml *a, struct ib_err *err)
 {
@@ -185,7 +211,7 @@ static int check_answer(const struct checker *k, const struct ib_yaml *a, struct
 		return ib_yaml_fail(err, k->file, near ? near->key_at : tolerance->key_at, "'near' and 'tolerance' belong together");
 	if (json && !value && !ib_yaml_get(a, "exact") && !ib_yaml_get(a, "contains") && !ib_yaml_get(a, "regex"))
 		return ib_yaml_fail(err, k->file, json->key_at, "'json' needs 'equals', 'near', 'exact', 'contains' or 'regex': what must the value be?");
-	return 0;
+	return check_patterns(k, a, err);
 }
 
 static int check_cache(const struct checker *k, const struct ib_yaml *group, struct ib_err *err)

@@ -22,9 +22,9 @@ static int nameless(const struct ib_run *run, int *ret, struct ib_err *err)
 }
 
 /* What was written so far becomes a file of the run. */
-static int keep(struct ib_run *run, int from, const char *hook, const char *suffix, struct ib_err *err)
+static int keep(struct ib_run *run, int from, const struct ib_run_ask *ask, const char *suffix, struct ib_err *err)
 {
-	ib_auto_free char *path = ib_asprintf("hooks/%s.%s", hook, suffix);
+	ib_auto_free char *path = ib_asprintf("%s%s%s.%s", ask->dir, *ask->dir ? "/" : "", ask->name, suffix);
 	ib_auto_fd int to = openat(run->dir_fd, path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
 	char chunk[65536];
 	off_t at = 0;
@@ -50,35 +50,46 @@ static void add_env(struct ib_strv *env, const struct ib_run *run, const char *n
 	ib_strv_take(env, ib_asprintf("IB_HOOK=%s", name));
 }
 
-int ib_run_hook(struct ib_run *run, const char *name, char *const *argv, int64_t timeout_ns, struct ib_child_result *ret, struct ib_err *err)
+int ib_run_ask(struct ib_run *run, const struct ib_run_ask *ask, struct ib_child_result *ret, struct ib_err *err)
 {
 	ib_auto_strv struct ib_strv args = {0}, env = {0};
 	ib_auto_fd int out = -1, errors = -1, null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	struct ib_child_spec spec = {.timeout_ns = timeout_ns, .grace_ns = run->spec->grace_ns ? run->spec->grace_ns : IB_GRACE_NS, .stdin_fd = null};
-	struct ib_record_hook *h;
+	struct ib_child_spec spec = {.timeout_ns = ask->timeout_ns, .grace_ns = run->spec->grace_ns ? run->spec->grace_ns : IB_GRACE_NS};
 	int r;
 
 	if (run->signals->caught)
 		return ib_fail(err, IB_E_STATE, 0, "interrupted by a signal");
-	if ((r = ib_run_expand_all(run, argv, true, &args, err)) < 0 || (r = nameless(run, &out, err)) < 0 || (r = nameless(run, &errors, err)) < 0 ||
-	    (r = ib_make_dirs(run->dir_fd, "hooks", 0755, err)) < 0)
+	if ((r = ib_run_expand_all(run, ask->argv, true, &args, err)) < 0 || (r = nameless(run, &out, err)) < 0 || (r = nameless(run, &errors, err)) < 0 ||
+	    (*ask->dir && (r = ib_make_dirs(run->dir_fd, ask->dir, 0755, err)) < 0))
 		return r;
-	add_env(&env, run, name);
+	add_env(&env, run, ask->name);
 	spec.argv = args.v;
 	spec.env = env.v;
+	spec.stdin_fd = ask->stdin_fd >= 0 ? ask->stdin_fd : null;
 	spec.stdout_fd = out;
 	spec.stderr_fd = errors;
-	if ((r = ib_child_run(run->ctx, run->signals, &spec, ret, err)) < 0 || (r = keep(run, out, name, "out", err)) < 0 ||
-	    (r = keep(run, errors, name, "err", err)) < 0)
+	if ((r = ib_child_run(run->ctx, run->signals, &spec, ret, err)) < 0 || (r = keep(run, out, ask, "out", err)) < 0 ||
+	    (r = keep(run, errors, ask, "err", err)) < 0)
+		return r;
+	return ret->interrupted_by ? ib_fail(err, IB_E_STATE, 0, "interrupted by a signal") : 0;
+}
+
+int ib_run_hook(struct ib_run *run, const char *name, char *const *argv, int64_t timeout_ns, struct ib_child_result *ret, struct ib_err *err)
+{
+	struct ib_run_ask ask = {.dir = "hooks", .name = name, .argv = argv, .stdin_fd = -1, .timeout_ns = timeout_ns};
+	struct ib_record_hook *h;
+	int r;
+
+	*ret = (struct ib_child_result){.duration_ns = -1};
+	r = ib_run_ask(run, &ask, ret, err);
+	if (ret->duration_ns < 0) /* it never ran */
 		return r;
 	h = ib_record_add_hook(run->record, name);
 	h->exit_status = ret->exit_status;
 	h->signal = ret->signal;
 	h->timed_out = ret->timed_out;
 	h->duration_ns = ret->duration_ns;
-	if (ret->interrupted_by)
-		return ib_fail(err, IB_E_STATE, 0, "interrupted by a signal");
-	return 0;
+	return r;
 }
 
 int ib_run_sleep(struct ib_run *run, int64_t ns, struct ib_err *err)

@@ -19,6 +19,15 @@ IB_MUST int ib_run_write_command(struct ib_run *run, struct ib_err *err);
 /* execute.c: the command, from its start to its last byte of output; the record holds the result. An error: it was not started. */
 IB_MUST int ib_run_execute(struct ib_run *run, struct ib_child_result *res, struct ib_err *err);
 
+/* hook.c: a command around the measured one whose output is kept, but which is no hook of the record. */
+struct ib_run_ask {
+	const char *dir, *name; /* DIR/NAME.{out,err} below the run directory; dir "": there itself */
+	char *const *argv;
+	int stdin_fd;           /* -1: nothing */
+	int64_t timeout_ns;     /* 0: none */
+};
+IB_MUST int ib_run_ask(struct ib_run *run, const struct ib_run_ask *ask, struct ib_child_result *ret, struct ib_err *err);
+
 /* result.c: room for the record, taken before the command runs. */
 IB_MUST int ib_run_reserve(struct ib_run *run, int *ret_fd, struct ib_err *err);
 /* Files, record.json (through the reserved file), finish entry, read-only. */

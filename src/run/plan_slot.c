@@ -7,6 +7,7 @@
 #include "base/io.h"
 #include "base/str.h"
 #include "redact/redact.h"
+#include "run/answer.h"
 #include "run/cache.h"
 #include "run/expect.h"
 #include "run/hooks.h"
@@ -32,6 +33,13 @@ static int step_ready(void *arg, struct ib_run *run, struct ib_err *err)
 	const struct slot_run *s = arg;
 
 	return ib_ready_wait(run, s->contract, err);
+}
+
+static int step_check(void *arg, struct ib_run *run, struct ib_err *err)
+{
+	const struct slot_run *s = arg;
+
+	return s->group->output_check ? ib_run_answer_check(run, s->group->output_check, err) : 0;
 }
 
 static int step_quiesce(void *arg, struct ib_run *run, struct ib_err *err)
@@ -212,7 +220,7 @@ int ib_plan_slot(struct ib_plan *plan, const struct ib_contract_slot *slot, int 
 		.contract_sha256 = plan->json_sha256,
 		.workloads = workloads,
 		.workloads_n = list_workloads(&s, workloads),
-		.steps = {&s, step_ready, step_quiesce, step_reset, step_warmup, step_before, step_after, step_convert, step_outcome},
+		.steps = {&s, step_ready, step_check, step_quiesce, step_reset, step_warmup, step_before, step_after, step_convert, step_outcome},
 	};
 	int r;
 

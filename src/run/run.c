@@ -201,7 +201,9 @@ static bool prepare(struct ib_run *run)
 	for (size_t i = 0; i < run->spec->workloads_n; i++)
 		if (!check_workload(run, &run->spec->workloads[i]))
 			return false;
-	if (!step(run, s->ready, "readiness") || !step(run, s->quiesce, "quiescence") || !step(run, s->reset, "reset") || !step(run, s->warmup, "warm_up"))
+	if (!step(run, s->ready, "readiness") || !step(run, s->check, "output_check"))
+		return false;
+	if (!step(run, s->quiesce, "quiescence") || !step(run, s->reset, "reset") || !step(run, s->warmup, "warm_up"))
 		return false;
 	if (!run->spec->no_capture)
 		run->record->capture_before = ib_strdup(ib_run_capture_volatile(run, "before.json"));

@@ -27,6 +27,7 @@ typedef int ib_run_step(void *arg, struct ib_run *run, struct ib_err *err);
 struct ib_run_steps {
 	void *arg;
 	ib_run_step *ready;   /* reason "readiness" */
+	ib_run_step *check;   /* "output_check" */
 	ib_run_step *quiesce; /* "quiescence" */
 	ib_run_step *reset;   /* "reset" */
 	ib_run_step *warmup;  /* "warm_up" */

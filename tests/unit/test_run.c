@@ -224,6 +224,7 @@ struct steps {
 		return ib_streq(s->fails, #n) ? ib_fail(err, IB_E_STATE, 0, "no " #n) : 0;       \
 	}
 STEP(ready)
+STEP(check)
 STEP(quiesce)
 STEP(reset)
 STEP(warmup)
@@ -265,7 +266,7 @@ static void run_in_study(const struct ib_run_steps *steps, struct ib_record *ret
 static void run_steps(const char *fails, const char *signals, struct ib_record *ret, char *order, size_t size)
 {
 	struct steps s = {.fails = fails, .signals = signals};
-	const struct ib_run_steps steps = {&s, step_ready, step_quiesce, step_reset, step_warmup, step_before, step_after, step_convert, step_outcome};
+	const struct ib_run_steps steps = {&s, step_ready, step_check, step_quiesce, step_reset, step_warmup, step_before, step_after, step_convert, step_outcome};
 
 	run_in_study(&steps, ret, NULL, NULL);
 	*order = '\0';
@@ -316,7 +317,7 @@ static void test_run_steps_come_in_order(void)
 	char order[200];
 
 	run_steps(NULL, NULL, &r, order, sizeof(order));
-	CU_ASSERT_STRING_EQUAL(order, "ready quiesce reset warmup before after convert outcome ");
+	CU_ASSERT_STRING_EQUAL(order, "ready check quiesce reset warmup before after convert outcome ");
 	CU_ASSERT_EQUAL(r.state, IB_STATE_COMPLETED);
 	ib_record_clear(&r);
 }
@@ -327,7 +328,7 @@ static void test_run_failing_step_before_the_command_refuses_it(void)
 	char order[200];
 
 	run_steps("reset", NULL, &r, order, sizeof(order));
-	CU_ASSERT_STRING_EQUAL(order, "ready quiesce reset ");
+	CU_ASSERT_STRING_EQUAL(order, "ready check quiesce reset ");
 	CU_ASSERT_EQUAL(r.state, IB_STATE_REFUSED);
 	CU_ASSERT_EQUAL(r.exit.status, IB_NONE);
 	CU_ASSERT_EQUAL(r.time.started_ns, IB_NONE);
@@ -342,7 +343,7 @@ static void test_run_failing_step_after_the_command_fails_it(void)
 	char order[200];
 
 	run_steps("convert", NULL, &r, order, sizeof(order));
-	CU_ASSERT_STRING_EQUAL(order, "ready quiesce reset warmup before after convert outcome ");
+	CU_ASSERT_STRING_EQUAL(order, "ready check quiesce reset warmup before after convert outcome ");
 	CU_ASSERT_EQUAL(r.state, IB_STATE_FAILED);
 	CU_ASSERT_EQUAL(r.exit.status, 0);
 	CU_ASSERT_STRING_EQUAL(r.reasons.v[0], "convert");
@@ -355,7 +356,7 @@ static void test_run_signal_before_the_command_keeps_it_from_running(void)
 	char order[200];
 
 	run_steps(NULL, "before", &r, order, sizeof(order));
-	CU_ASSERT_STRING_EQUAL(order, "ready quiesce reset warmup before ");
+	CU_ASSERT_STRING_EQUAL(order, "ready check quiesce reset warmup before ");
 	CU_ASSERT_EQUAL(r.state, IB_STATE_INTERRUPTED);
 	CU_ASSERT_EQUAL(r.time.started_ns, IB_NONE);
 	ib_record_clear(&r);
@@ -367,7 +368,7 @@ static void test_run_signal_after_the_command_is_no_failure(void)
 	char order[200];
 
 	run_steps("convert", "convert", &r, order, sizeof(order));
-	CU_ASSERT_STRING_EQUAL(order, "ready quiesce reset warmup before after convert ");
+	CU_ASSERT_STRING_EQUAL(order, "ready check quiesce reset warmup before after convert ");
 	CU_ASSERT_EQUAL(r.state, IB_STATE_INTERRUPTED);
 	CU_ASSERT_EQUAL(r.exit.status, 0);
 	CU_ASSERT_STRING_EQUAL(r.reasons.v[0], "convert");
