@@ -190,28 +190,42 @@ static int check_patterns(const struct checker *k, const struct ib_yaml *a, stru
 	return 0;
 }
 
-/* An answer comes from somewhere and is compared with something. */
-static int check_answer(const struct checker *k, const struct ib_yaml *a, struct ib_err *err)
+/* Is anything expected of the output, or of the value at 'json', besides equals and near? */
+static bool expects_text(const struct ib_yaml *a)
 {
-	const struct ib_yaml *body = ib_yaml_get(a, "body"), *json = ib_yaml_get(a, "json"), *equals = ib_yaml_get(a, "equals"), *near = ib_yaml_get(a, "near");
-	const struct ib_yaml *value = equals ? equals : near, *tolerance = ib_yaml_get(a, "tolerance");
-	int r = check_one_of(k, a, "command", "http", err);
+	return ib_yaml_get(a, "exact") || ib_yaml_get(a, "contains") || ib_yaml_get(a, "regex");
+}
 
-	if (r < 0)
-		return r;
-	if ((ib_yaml_get(a, "http") != NULL) != (body != NULL))
-		return ib_yaml_fail(err, k->file, body ? body->key_at : a->at, "'http' and 'body' belong together: what is posted where");
-	if (!json && !ib_yaml_get(a, "exact") && !ib_yaml_get(a, "contains") && !ib_yaml_get(a, "regex"))
-		return ib_yaml_fail(err, k->file, a->at, "nothing is expected: one of 'exact', 'contains', 'regex' and 'json' is missing");
+static int check_value(const struct checker *k, const struct ib_yaml *a, struct ib_err *err)
+{
+	const struct ib_yaml *json = ib_yaml_get(a, "json"), *equals = ib_yaml_get(a, "equals"), *near = ib_yaml_get(a, "near");
+	const struct ib_yaml *value = equals ? equals : near, *tolerance = ib_yaml_get(a, "tolerance");
+
 	if (value && !json)
 		return ib_yaml_fail(err, k->file, value->key_at, "'%s' needs 'json': which value?", value->key);
 	if (equals && near)
 		return ib_yaml_fail(err, k->file, near->key_at, "'equals' and 'near' exclude each other");
 	if ((near != NULL) != (tolerance != NULL))
 		return ib_yaml_fail(err, k->file, near ? near->key_at : tolerance->key_at, "'near' and 'tolerance' belong together");
-	if (json && !value && !ib_yaml_get(a, "exact") && !ib_yaml_get(a, "contains") && !ib_yaml_get(a, "regex"))
+	if (json && !value && !expects_text(a))
 		return ib_yaml_fail(err, k->file, json->key_at, "'json' needs 'equals', 'near', 'exact', 'contains' or 'regex': what must the value be?");
-	return check_patterns(k, a, err);
+	return 0;
+}
+
+/* An answer comes from somewhere and is compared with something. */
+static int check_answer(const struct checker *k, const struct ib_yaml *a, struct ib_err *err)
+{
+	const struct ib_yaml *body = ib_yaml_get(a, "body");
+	int r = check_one_of(k, a, "command", "http", err);
+
+	if (r < 0)
+		return r;
+	if ((ib_yaml_get(a, "http") != NULL) != (body != NULL))
+		return ib_yaml_fail(err, k->file, body ? body->key_at : a->at, "'http' and 'body' belong together: what is posted where");
+	if (!ib_yaml_get(a, "json") && !expects_text(a))
+		return ib_yaml_fail(err, k->file, a->at, "nothing is expected: one of 'exact', 'contains', 'regex' and 'json' is missing");
+	r = check_value(k, a, err);
+	return r < 0 ? r : check_patterns(k, a, err);
 }
 
 static int check_cache(const struct checker *k, const struct ib_yaml *group, struct ib_err *err)
