@@ -201,6 +201,23 @@ static void note_run(const struct ib_verdict *v, struct ib_report_row *row)
 		note(row, ib_strdup("no result file of a known client"));
 }
 
+/* By the contract that was in force when it started. */
+static bool diagnostic(const struct ib_study_view *s, const struct ib_study_run *run)
+{
+	const json_t *contract = NULL, *groups;
+
+	if (run->start)
+		ib_study_contract_at(s, run->start->e.seq, &contract);
+	groups = json_object_get(contract, "groups");
+	for (size_t i = 0; i < json_array_size(groups); i++) {
+		const json_t *g = json_array_get(groups, i);
+
+		if (ib_streq(json_string_value(json_object_get(g, "name")), run->start->e.group))
+			return json_is_true(json_object_get(g, "diagnostic"));
+	}
+	return false;
+}
+
 static void add_row(struct ib_report *rep, const struct ib_study_run *run, const struct ib_result *result, size_t of)
 {
 	struct ib_report_row *row;
@@ -212,11 +229,21 @@ static void add_row(struct ib_report *rep, const struct ib_study_run *run, const
 	row->p50_ms = row->p95_ms = (struct ib_report_number){ib_stat_not_recorded(row->established ? "no result" : why_not(rep->verdict, run->id)), NAN};
 	row->rate_hz = row->p50_ms.stat;
 	row->synthetic = row->established && run->has_record && run->record.synthetic == 1;
+	row->diagnostic = diagnostic(&rep->verdict->study, run);
 	row->synthetic_why = row->synthetic ? run->record.synthetic_why : NULL;
 	note_run(rep->verdict, row);
 	if (row->result)
 		fill_result(row);
 	rep->synthetic += row->synthetic;
+}
+
+static void add_run(struct ib_report *rep, const struct ib_study_run *run)
+{
+	if (rep->verdict->kind == IB_KIND_RUN && !run->n_files)
+		return; /* the ledger names it, and nobody looked at it */
+	add_row(rep, run, run->results.n ? &run->results.v[0] : NULL, run->results.n);
+	for (size_t k = 1; k < run->results.n && rep->rows[rep->n - 1].established; k++)
+		add_row(rep, run, &run->results.v[k], run->results.n);
 }
 
 static const char *text_of(const json_t *o, const char *key)
@@ -235,13 +262,10 @@ void ib_report_build(const struct ib_verdict *v, struct ib_report *ret)
 		if (!ret->study && s->contract_entry)
 			ret->study = s->contract_entry->e.study;
 	}
-	for (size_t i = 0; i < s->n_runs; i++) {
-		if (v->kind == IB_KIND_RUN && !s->runs[i].n_files)
-			continue; /* the ledger names it, and nobody looked at it */
-		add_row(ret, &s->runs[i], s->runs[i].results.n ? &s->runs[i].results.v[0] : NULL, s->runs[i].results.n);
-		for (size_t k = 1; k < s->runs[i].results.n && ret->rows[ret->n - 1].established; k++)
-			add_row(ret, &s->runs[i], &s->runs[i].results.v[k], s->runs[i].results.n);
-	}
+	for (int aside = 0; aside < 2; aside++)
+		for (size_t i = 0; i < s->n_runs; i++)
+			if (diagnostic(s, &s->runs[i]) == aside)
+				add_run(ret, &s->runs[i]);
 }
 
 void ib_report_clear(struct ib_report *r)

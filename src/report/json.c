@@ -94,6 +94,7 @@ static json_t *row_json(const struct ib_report_row *row)
 	ib_json_set_str(o, "state", run->running ? "running" : ib_state_name(run->state));
 	ib_json_set(o, "reasons", strings(known ? &run->record.reasons : NULL));
 	ib_json_set_bool(o, "excluded", run->exclusion != NULL);
+	ib_json_set_bool(o, "diagnostic", row->diagnostic);
 	ib_json_set_bool(o, "established", row->established);
 	if (known && run->record.synthetic != IB_NONE)
 		ib_json_set_bool(o, "synthetic", row->synthetic);

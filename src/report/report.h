@@ -24,6 +24,7 @@ struct ib_report_row {
 	struct ib_requests requests;    /* all IB_NOT_IN_FILE without a result */
 	struct ib_report_number p50_ms, p95_ms; /* time to first token */
 	struct ib_stat rate_hz;                 /* succeeded requests / the client's duration */
+	bool diagnostic;                        /* of a diagnostic group: no headline */
 	bool synthetic;
 	const char *synthetic_why; /* or NULL */
 	struct ib_strv notes; /* plain sentences, untrusted text in them not escaped */
@@ -32,7 +33,7 @@ struct ib_report_row {
 struct ib_report {
 	const struct ib_verdict *verdict; /* borrowed */
 	const char *study, *question;     /* or NULL */
-	struct ib_report_row *rows;       /* every run of the ledger, in its order, whatever became of it; then directories it does not name */
+	struct ib_report_row *rows;       /* every run of the ledger, in its order but diagnostic ones last; then directories it does not name */
 	size_t n;
 	size_t synthetic; /* rows whose numbers do not come from a real endpoint */
 };

@@ -115,8 +115,8 @@ static char *cell_cache(const struct ib_report_row *row, ib_escape_fn escape)
 
 static char *cell_state(const struct ib_report_row *row)
 {
-	return ib_asprintf("%s%s%s%s", row->run->running ? "running" : ib_state_name(row->run->state), row->run->exclusion ? ", excluded" : "",
-			   row->synthetic ? ", synthetic" : "", row->established ? "" : ", not established");
+	return ib_asprintf("%s%s%s%s%s", row->run->running ? "running" : ib_state_name(row->run->state), row->run->exclusion ? ", excluded" : "",
+			   row->diagnostic ? ", diagnostic" : "", row->synthetic ? ", synthetic" : "", row->established ? "" : ", not established");
 }
 
 static char *cell_run(const struct ib_report_row *row, ib_escape_fn escape)

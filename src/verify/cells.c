@@ -26,6 +26,7 @@ static struct ib_cell *cell_of(struct ib_cell *cells, size_t *n, const struct ib
 		key.res = res;
 		key.run = run;
 	}
+	key.diagnostic = json_is_true(json_object_get(run->group, "diagnostic"));
 	key.asked = key.got = 0;
 	key.hit_share = NAN;
 	for (size_t i = 0; i < *n; i++)
@@ -129,6 +130,14 @@ static void add_run(struct ib_cell *cells, size_t *n, const struct ib_audit_run 
 	struct ib_cell *c = NULL;
 	bool counted = false;
 
+	if (run->run && run->run->exclusion) {
+		c = cell_of(cells, n, run, NULL);
+		if (c)
+			c->runs++;
+		if (c)
+			c->excluded++;
+		return;
+	}
 	for (size_t k = 0; k < run->results->n; k++) {
 		const struct ib_result *res = &run->results->v[k];
 
@@ -148,6 +157,20 @@ static void add_run(struct ib_cell *cells, size_t *n, const struct ib_audit_run 
 		count_run(c, run);
 }
 
+/* Diagnostic cells stand behind all others, each kind in its order. */
+static struct ib_cell *headline_first(struct ib_cell *cells, size_t n)
+{
+	struct ib_cell *ret = ib_alloc(CELLS_MAX * sizeof(*ret));
+	size_t k = 0;
+
+	for (int diagnostic = 0; diagnostic < 2; diagnostic++)
+		for (size_t i = 0; i < n; i++)
+			if (cells[i].diagnostic == diagnostic)
+				ret[k++] = cells[i];
+	free(cells);
+	return ret;
+}
+
 size_t ib_audit_cells(const struct ib_audit_view *v, struct ib_cell **ret)
 {
 	struct ib_cell *cells = ib_alloc(CELLS_MAX * sizeof(*cells));
@@ -156,6 +179,6 @@ size_t ib_audit_cells(const struct ib_audit_view *v, struct ib_cell **ret)
 	for (size_t i = 0; i < v->n_runs; i++)
 		if (!v->runs[i].run || v->runs[i].run->start)
 			add_run(cells, &n, &v->runs[i]);
-	*ret = cells;
+	*ret = headline_first(cells, n);
 	return n;
 }

@@ -11,7 +11,9 @@ struct ib_cell {
 	const struct ib_audit_run *run; /* of a folder */
 	const char *label;        /* part of a sweep within one result, or NULL */
 	const struct ib_result *res; /* of a folder: the result */
+	bool diagnostic;          /* of a diagnostic group: no headline */
 	size_t runs;              /* started, whatever became of them */
+	size_t excluded;          /* of these; in no number below */
 	size_t measured;          /* results */
 	int64_t succeeded, attempted; /* sums over the results that say both; attempted 0: none does */
 	double got, asked;        /* output tokens, of the succeeded; asked NaN: not said by all of them */
@@ -28,7 +30,7 @@ struct ib_cell {
 
 /* What a folder calls a result: the run's directory, or the file where it stands in the folder itself or beside others, with its number there. Allocated. */
 char *ib_loose_name(const struct ib_audit_run *run, const struct ib_result *res);
-/* In the order of their first run; *ret is allocated, free() it. */
+/* In the order of their first run, those of diagnostic groups last; *ret is allocated, free() it. */
 size_t ib_audit_cells(const struct ib_audit_view *v, struct ib_cell **ret);
 
 #endif

@@ -58,7 +58,7 @@ static void match(const struct ib_check *self, const struct ib_study_view *v, st
 		struct slot *slot = bsearch(&key, slots, n, sizeof(*slots), compare);
 
 		if (slot)
-			slot->filled |= !r->running && fills(r->state);
+			slot->filled |= !r->running && !r->exclusion && fills(r->state); /* an excluded run leaves its slot to another */
 		else if (v->n_registrations == 1) /* after an amendment, earlier runs may stand outside the plan */
 			ib_check_fail(self, f, IB_OK, "ledger.jsonl", "run '%s' is not in the plan of the contract", r->id);
 	}

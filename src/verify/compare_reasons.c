@@ -186,6 +186,11 @@ static bool aside(const struct ib_audit_run *run)
 	return run->run->state != IB_STATE_COMPLETED || run->run->exclusion;
 }
 
+static bool diagnostic(const struct ib_audit_run *run)
+{
+	return json_is_true(json_object_get(run->group, "diagnostic"));
+}
+
 static unsigned of_captures(const struct ib_study_view *s, const struct ib_study_run *a, const struct ib_study_run *b)
 {
 	static const enum ib_fact_key build[] = {IB_FACT_KERNEL, IB_FACT_GPU_DRIVER, IB_FACT_CUDA, IB_FACT_GIT_COMMIT};
@@ -204,7 +209,7 @@ static unsigned of_runs(const struct ib_study_view *s, const struct ib_audit_run
 {
 	const struct ib_record *x = &a->run->record, *y = &b->run->record;
 	const struct ib_entry *m, *n;
-	unsigned why = when(aside(a) != aside(b) || aside(b), IB_NC_STATE);
+	unsigned why = when(aside(a) != aside(b) || aside(b) || diagnostic(a) != diagnostic(b), IB_NC_STATE);
 
 	if (a->run->start && b->run->start) {
 		m = ib_study_contract_at(s, a->run->start->e.seq, NULL);

@@ -122,6 +122,28 @@ static bool cap_unused(const struct ib_cell *c)
 	return c->cap.n && c->peak.n == c->measured && c->peak.max < c->cap.min;
 }
 
+/* What a row's numbers do not show, in a line below it, where there is one left. */
+static bool below(const struct screen *s, const struct ib_cell *c, size_t left)
+{
+	const char *sep = "";
+
+	if (left < 2 || (!cap_unused(c) && !c->excluded && !c->diagnostic))
+		return false;
+	ib_buf_addf(s->b, "%18s ", "");
+	if (cap_unused(c)) {
+		ib_buf_addf(s->b, "cap %.0f unused, peak %.0f", c->cap.min, c->peak.max);
+		sep = "; ";
+	}
+	if (c->excluded) {
+		ib_buf_addf(s->b, "%s%zu excluded, not in these numbers", sep, c->excluded);
+		sep = "; ";
+	}
+	if (c->diagnostic)
+		ib_buf_addf(s->b, "%sdiagnostic, no headline", sep);
+	ib_buf_addc(s->b, '\n');
+	return true;
+}
+
 static size_t synthetic(const struct screen *s)
 {
 	size_t n = 0;
@@ -150,10 +172,8 @@ void ib_screen_cells(const struct screen *s, size_t others)
 		left--; /* for the line that says so */
 	for (size_t i = 0; i < n && left; i++, left--, shown++) {
 		row(s, &v[i]);
-		if (!cap_unused(&v[i]) || left < 2)
-			continue;
-		ib_buf_addf(s->b, "%18s cap %.0f unused, peak %.0f\n", "", v[i].cap.min, v[i].peak.max);
-		left--;
+		if (below(s, &v[i], left))
+			left--;
 	}
 	if (n > shown)
 		ib_buf_addf(s->b, "... and %zu more: %s\n", n - shown, s->loose ? "--json lists all" : "ib-report shows all");
