@@ -16,8 +16,7 @@
 
 #define CAPTURE_LIMIT_NS (60 * IB_NS)
 
-/* ib-capture beside this program, else to be found on PATH. Allocated. */
-static char *find_tool(void)
+char *ib_run_capture_tool(void)
 {
 	char self[PATH_MAX];
 	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
@@ -37,7 +36,7 @@ static char *find_tool(void)
 static int run_tool(const struct ib_ctx *ctx, struct ib_study *study, struct ib_signals *signals, struct ib_buf *out, struct ib_child_result *res,
 		    struct ib_err *err)
 {
-	ib_auto_free char *tool = find_tool();
+	ib_auto_free char *tool = ib_run_capture_tool();
 	char arg0[] = "--store";
 	char *argv[] = {tool, arg0, study->path, NULL};
 	ib_auto_fd int null = open("/dev/null", O_RDWR | O_CLOEXEC);

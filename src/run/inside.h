@@ -33,7 +33,9 @@ IB_MUST int ib_run_reserve(struct ib_run *run, int *ret_fd, struct ib_err *err);
 /* Files, record.json (through the reserved file), finish entry, read-only. */
 IB_MUST int ib_run_finish(struct ib_run *run, int reserved_fd, struct ib_err *err);
 
-/* capture.c: the node's capture, once per study handle; a failure becomes study->capture_note. */
+/* capture.c: ib-capture beside this program, else to be found on PATH. Allocated. */
+char *ib_run_capture_tool(void);
+/* The node's capture, once per study handle; a failure becomes study->capture_note. */
 void ib_run_capture_node(const struct ib_ctx *ctx, struct ib_study *study, struct ib_signals *signals);
 /* Writes name (before.json, after.json) below the run directory. Returns its status for the record: "ok", "error". */
 const char *ib_run_capture_volatile(struct ib_run *run, const char *name);

@@ -222,6 +222,7 @@ static void plan_clear(struct ib_plan *p)
 	ib_buf_clear(&p->source);
 	ib_buf_clear(&p->json);
 	ib_ledger_view_clear(&p->view);
+	json_decref(p->nodes);
 	ib_study_clear(&p->study);
 	ib_slots_clear(&p->slots);
 	if (p->lock_fd >= 0)

@@ -23,6 +23,8 @@ struct ib_plan {
 	struct ib_ledger_view view; /* of the ledger when it had at least view_bytes; length 0: none */
 	off_t view_bytes;
 	struct ib_slots slots;
+	json_t *nodes;    /* captures of other nodes, as ib_nodes_capture() gives them; NULL: none, or not asked yet */
+	bool nodes_asked;
 	int lock_fd; /* of contracts/, locked: one plan at a time in a study */
 };
 

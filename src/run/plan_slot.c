@@ -11,6 +11,7 @@
 #include "run/cache.h"
 #include "run/expect.h"
 #include "run/hooks.h"
+#include "run/nodes.h"
 #include "run/plan_inside.h"
 #include "run/probe.h"
 #include "run/ready.h"
@@ -24,6 +25,7 @@ struct slot_run {
 	const struct ib_contract *contract;
 	const struct ib_contract_group *group;
 	const struct ib_contract_slot *slot;
+	const json_t *nodes; /* captures of other nodes, or NULL */
 	char *before, *after; /* the server's metrics */
 	struct ib_server_logs *logs;
 };
@@ -32,6 +34,7 @@ static int step_ready(void *arg, struct ib_run *run, struct ib_err *err)
 {
 	const struct slot_run *s = arg;
 
+	ib_nodes_note(run, s->nodes);
 	return ib_ready_wait(run, s->contract, err);
 }
 
@@ -226,6 +229,10 @@ int ib_plan_slot(struct ib_plan *plan, const struct ib_contract_slot *slot, int 
 
 	ib_hook_argv(slot->command, &argv);
 	spec.argv = argv.v;
+	if (!plan->options->no_capture && !plan->nodes_asked) /* once, before the first run of this process */
+		ib_nodes_capture(plan->ctx, &plan->study, &plan->signals, c->nodes, &plan->nodes);
+	plan->nodes_asked = true;
+	s.nodes = plan->nodes;
 	r = ib_run_one(plan->ctx, &plan->study, &plan->signals, &spec, ret_record, err);
 	free(s.before);
 	free(s.after);

@@ -26,7 +26,7 @@ static const struct ib_opt opts[] = {
 	{.id = OPT_ONLY, .name = "only", .metavar = "NAMES", .help = "run only these collectors (comma-separated)"},
 	{.id = OPT_SKIP, .name = "skip", .metavar = "NAMES", .help = "leave these collectors out (comma-separated)"},
 	{.id = OPT_ROOT, .name = "root", .metavar = "DIR", .help = "describe the machine recorded in DIR (-: stdin)"},
-	{.id = OPT_RECORD, .name = "record", .metavar = "DIR", .help = "copy what is read to the new directory DIR"},
+	{.id = OPT_RECORD, .name = "record", .metavar = "DIR", .help = "copy what is read to the new directory DIR (-: tar)"},
 	{.id = OPT_OUTPUT, .letter = 'o', .name = "output", .metavar = "FILE", .help = "write the capture to the new file FILE"},
 	{.id = OPT_STORE, .name = "store", .metavar = "STUDY", .help = "keep the capture in STUDY, print its SHA-256"},
 	{.id = OPT_RECORDER, .name = "recorder", .help = "print the shell script that feeds --root -"},
@@ -113,6 +113,8 @@ static int check(const struct args *a, struct ib_err *err)
 		return ib_fail(err, IB_E_USAGE, 0, "--output and --store exclude each other");
 	if (a->root && a->record)
 		return ib_fail(err, IB_E_USAGE, 0, "--record copies the running system: it does not go with --root");
+	if (a->record && strcmp(a->record, "-") == 0 && a->store)
+		return ib_fail(err, IB_E_USAGE, 0, "'--record -' and --store both need standard output; record into a directory");
 	r = check_names(a->only, err);
 	return r < 0 ? r : check_names(a->skip, err);
 }
@@ -223,19 +225,45 @@ static int deliver(const struct ib_ctx *ctx, const struct args *a, const struct 
 	return r;
 }
 
+/* A recording for standard output is made in a directory first. */
+static int record_dir(const struct ib_ctx *ctx, const char *record, struct ib_tmp *tmp, const char **ret, struct ib_err *err)
+{
+	int r = 0;
+
+	*ret = record;
+	if (strcmp(record, "-") == 0) {
+		r = ib_tmp_make(ctx, tmp, err);
+		*ret = tmp->path;
+	}
+	return r;
+}
+
+static int finish_recording(struct ib_recorder *recorder, const struct ib_capture *c, const struct ib_tmp *tmp, struct ib_err *err)
+{
+	struct ib_source_fd out = {STDOUT_FILENO, "standard output"};
+	struct ib_drain drain = ib_drain_to_fd(&out);
+	int r = ib_recorder_finish(recorder, c, err);
+
+	return r < 0 || !tmp->path ? r : ib_record_pack(tmp->fd, &drain, err);
+}
+
 /* Runs the collectors with ctx->root set; records on the way when that is asked for. */
 static int run(struct ib_ctx *ctx, struct args *a, struct ib_err *err)
 {
+	ib_auto_tmp struct ib_tmp tmp = IB_TMP_NONE;
 	ib_auto_capture struct ib_capture c = {0};
 	ib_auto_json json_t *replay = NULL;
 	struct ib_recorder *recorder __attribute__((cleanup(ib_recorder_free))) = NULL;
 	struct ib_live live = {.running = !a->root};
+	const char *dir = NULL;
 	int r = 0;
 
 	if (a->root)
 		r = ib_replay_load(ctx, &replay, err);
 	if (r == 0 && a->record)
-		r = ib_recorder_start(ctx, a->record, &recorder, err);
+		r = record_dir(ctx, a->record, &tmp, &dir, err);
+	if (r == 0 && a->record)
+		r = ib_recorder_start(ctx, dir, &recorder, err);
 	if (r < 0)
 		return r;
 	live.replay = replay;
@@ -243,8 +271,8 @@ static int run(struct ib_ctx *ctx, struct args *a, struct ib_err *err)
 	ctx->live = a->root && !replay ? NULL : &live;
 	r = ib_capture_run(ctx, ib_collectors_all, want, a, &c, err);
 	if (r == 0 && recorder)
-		r = ib_recorder_finish(recorder, &c, err);
-	if (r == 0)
+		r = finish_recording(recorder, &c, &tmp, err);
+	if (r == 0 && (!tmp.path || a->output))
 		r = deliver(ctx, a, &c, err);
 	ctx->live = NULL;
 	return r;

@@ -27,6 +27,22 @@ static void there(const struct ib_check *self, const struct ib_study_view *v, co
 	ib_check_fail(self, f, IB_E_MISSING, path, "a run refers to this capture, but it is not there");
 }
 
+/* Captures of other machines, as a record lists them. */
+static void there_nodes(const struct ib_check *self, const struct ib_study_view *v, const struct ib_study_run *r, struct ib_findings *f)
+{
+	const json_t *o;
+	size_t i;
+
+	json_array_foreach(r->record.section[IB_SECTION_NODES], i, o) {
+		const json_t *capture = json_object_get(o, "capture");
+
+		if (json_is_string(capture) && ib_is_hex(json_string_value(capture), 64))
+			there(self, v, json_string_value(capture), f);
+		else if (!json_is_null(capture))
+			ib_check_fail(self, f, IB_E_SYNTAX, r->doc.path, "'nodes' names a capture that is no digest");
+	}
+}
+
 static void run(const struct ib_check *self, const struct ib_study_view *v, struct ib_findings *f)
 {
 	size_t before = f->n, n = 0;
@@ -43,8 +59,10 @@ static void run(const struct ib_check *self, const struct ib_study_view *v, stru
 		there(self, v, r->start->e.capture, f);
 		for (size_t k = 0; r->finish && k < r->finish->e.captures.n; k++)
 			there(self, v, r->finish->e.captures.v[k], f);
-		if (r->has_record)
+		if (r->has_record) {
 			there(self, v, r->record.capture_node, f);
+			there_nodes(self, v, r, f);
+		}
 	}
 	if (!n && f->n == before)
 		ib_check_skip(self, f, NULL, "the study has no capture: nothing says on which machine its runs were");

@@ -115,6 +115,13 @@ ok "a plain tar of a recording" sh -c 'ib-capture --record machine --only os -o 
 is "gives the same leaves" "$(python3 facts.py b.json)" "$(python3 facts.py a.json)"
 ok "with pax headers, too" sh -c 'tar --format=pax -cf - -C machine . | ib-capture --root - --only os'
 ok "written by busybox, too" sh -c 'busybox tar -cf - -C machine . | ib-capture --root - --only os'
+ok "a recording made by ib-capture itself comes the same way" sh -c 'ib-capture --record - -o c.json | ib-capture --root - -o d.json'
+is "with the same leaves" "$(python3 facts.py d.json)" "$(python3 facts.py c.json)"
+ok "libraries' answers included" python3 -c '
+import json
+c, d = (json.load(open(f + ".json"))["collectors"] for f in "cd")
+assert c["topology"]["data"] == d["topology"]["data"] and c["gpu_nvidia"]["data"] == d["gpu_nvidia"]["data"]'
+status 2 "but standard output has room for one thing" ib-capture --record - --store .
 refused() { # NAME FILE TEXT
     status 4 "$1" sh -c 'ib-capture --root - < "$1" > got.out' _ "$2"
     like "and it says why" "$(cat "$T/.err")" "$3"
