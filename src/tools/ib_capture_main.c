@@ -26,7 +26,7 @@ static const struct ib_opt opts[] = {
 	{.id = OPT_ONLY, .name = "only", .metavar = "NAMES", .help = "run only these collectors (comma-separated)"},
 	{.id = OPT_SKIP, .name = "skip", .metavar = "NAMES", .help = "leave these collectors out (comma-separated)"},
 	{.id = OPT_ROOT, .name = "root", .metavar = "DIR", .help = "describe the machine recorded in DIR (-: stdin)"},
-	{.id = OPT_RECORD, .name = "record", .metavar = "DIR", .help = "copy what is read to the new directory DIR (-: tar)"},
+	{.id = OPT_RECORD, .name = "record", .metavar = "DIR", .help = "copy what is read to the new DIR (-: stdout)"},
 	{.id = OPT_OUTPUT, .letter = 'o', .name = "output", .metavar = "FILE", .help = "write the capture to the new file FILE"},
 	{.id = OPT_STORE, .name = "store", .metavar = "STUDY", .help = "keep the capture in STUDY, print its SHA-256"},
 	{.id = OPT_RECORDER, .name = "recorder", .help = "print the shell script that feeds --root -"},
