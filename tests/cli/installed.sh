@@ -5,7 +5,7 @@
 # only the endpoint and its client, which are not installed, come from the build tree
 endpoint=$IB_EXAMPLES/ib-loopback load=$IB_EXAMPLES/ib-load
 cd "$T" || exit 99
-for tool in ib-capture ib-run ib-verify ib-pack ib-report; do
+for tool in ib-capture ib-init ib-run ib-verify ib-pack ib-report; do
     is "$tool is the installed one" "$(command -v $tool)" "$IB_BUILDDIR/$tool"
     like "$tool: version" "$($tool --version)" "^$tool \(ibtools\) [0-9]"
     ok "$tool: manual" test -s "$IB_MANDIR/man1/$tool.1"

@@ -5,7 +5,7 @@
 command -v bash > /dev/null || skip_all "bash is not installed"
 cd "$T" || exit 99
 made=$IB_BUILDDIR/completions
-for tool in ib-capture ib-run ib-verify ib-pack ib-report; do
+for tool in ib-capture ib-init ib-run ib-verify ib-pack ib-report; do
     cat > ask.sh <<END2
 . "$made/bash/$tool"
 COMP_WORDS=($tool --) COMP_CWORD=1

@@ -21,7 +21,7 @@ printf 'study: study\ngroups:\n  - {name: short, repeats: 1, command: ["echo", "
 
 ib-run -q -C study --no-capture -- sh -c 'echo 42' > /dev/null
 ib-pack --new-key author > /dev/null
-for page in ib-capture.1 ib-run.1 ib-pack.1 ib-verify.1 ib-report.1; do
+for page in ib-capture.1 ib-init.1 ib-run.1 ib-pack.1 ib-verify.1 ib-report.1; do
     case $page in
     ib-verify.1) # these two read what somebody else made
         ib-pack -C study --key author.pem -o loopback-20261130-3fa9c1d2.tar.zst > /dev/null
