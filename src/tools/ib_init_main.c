@@ -20,7 +20,7 @@ static const struct ib_opt opts[] = {
 	{OPT_PROMPTS, 0, "prompts", "N", "requests of a run (100)"},
 	{OPT_INPUT, 0, "input-tokens", "N", "of a short prompt, a quarter of a long one (256)"},
 	{OPT_OUTPUT, 0, "output-tokens", "N", "asked for (64)"},
-	{OPT_PERMISSION, 0, "permission", "TEXT", "who allowed load on an endpoint that is not private"},
+	{OPT_PERMISSION, 0, "permission", "TEXT", "who allowed load on a public endpoint"},
 	{0},
 };
 
