@@ -1,8 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A child process run to its end. It stays in our session but gets its own process group, so that a Ctrl-C at the terminal reaches it once, through us;
  * it becomes the terminal's foreground group only when it asks for the terminal. */
-#include "run/child.h"
-
 #include <errno.h>
 #include <fcntl.h>
 #include <signal.h>
@@ -14,12 +12,12 @@
 
 #include "base/auto.h"
 #include "base/clock.h"
-#include "base/exit.h"
-#include "base/str.h"
 #include "model/record.h"
+#include "run/child_inside.h"
 #include "run/tree.h"
 
 #define LINGER_NS IB_NS            /* how long processes may outlive their command before they are ended */
+#define TERM_GRACE_NS (5 * IB_NS)  /* between TERM and KILL, where another signal came first */
 #define KILL_WAIT_NS (5 * IB_NS)   /* how long we wait for killed processes to go */
 #define POLL_NS (IB_NS / 100)
 
@@ -33,76 +31,16 @@ struct run {
 	struct ib_pids excluded;  /* children we had before */
 	bool terminal;            /* we gave the terminal away */
 	int64_t tick_at;          /* when the caller is asked next; INT64_MAX: never */
+	enum { RUNS, ASKED, TERMED, KILLED } stage; /* how far its end is */
+	int64_t next_at;          /* when the next stage begins */
+	int hurry_at;             /* so many signals to us begin it at once */
+	int64_t stopped_at;       /* since when it stands still, or 0 */
 };
 
 static int64_t now(const struct run *r)
 {
 	return ib_monotonic_ns(r->ctx->clock);
 }
-
-/* --- in the child --- */
-
-static void default_signals(void)
-{
-	sigset_t none;
-
-	for (int i = 1; i < NSIG; i++) {
-		struct sigaction sa;
-
-		if (i == SIGKILL || i == SIGSTOP || sigaction(i, NULL, &sa) < 0)
-			continue;
-		if (i != SIGHUP || sa.sa_handler != SIG_IGN) /* nohup holds for the command too */
-			signal(i, SIG_DFL);
-	}
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-}
-
-static void move_fd(int from, int to)
-{
-	if (from >= 0 && from != to)
-		dup2(from, to);
-}
-
-/* execvp() says EACCES for a name that is nowhere when a directory of PATH may not be searched: what nobody can see is not there. */
-static bool is_somewhere(const char *name)
-{
-	const char *path = getenv("PATH");
-
-	while (path && !strchr(name, '/')) {
-		size_t n = strcspn(path, ":");
-		ib_auto_free char *full = ib_asprintf("%.*s/%s", (int)n, path, name);
-
-		if (access(full, F_OK) == 0)
-			return true;
-		if (!path[n])
-			return false;
-		path += n + 1;
-	}
-	return true;
-}
-
-static void exec_child(const struct ib_child_spec *spec, int report)
-{
-	int sys;
-
-	if (spec->own_tree)
-		setpgid(0, 0);
-	else
-		setsid();
-	default_signals();
-	move_fd(spec->stdin_fd, 0);
-	move_fd(spec->stdout_fd, 1);
-	move_fd(spec->stderr_fd, 2);
-	environ = (char **)(uintptr_t)spec->env;
-	execvp(spec->argv[0], spec->argv);
-	sys = errno == EACCES && !is_somewhere(spec->argv[0]) ? ENOENT : errno;
-	while (write(report, &sys, sizeof(sys)) < 0 && errno == EINTR)
-		;
-	_exit(IB_EXIT_NOT_FOUND);
-}
-
-/* --- in ib-run --- */
 
 static int64_t of_timeval(struct timeval tv)
 {
@@ -122,14 +60,29 @@ static void add_usage(struct ib_child_result *res, const struct rusage *ru)
 }
 
 /* A background group that reads the terminal is stopped by the kernel: if the terminal is ours, it gets it. */
-static void give_terminal(struct run *r, int sig)
+static void give_terminal(struct run *r)
 {
-	if ((sig != SIGTTIN && sig != SIGTTOU) || !r->spec->own_tree || tcgetpgrp(STDIN_FILENO) != getpgrp())
+	if (!r->spec->own_tree || r->spec->terminal || tcgetpgrp(STDIN_FILENO) != getpgrp())
 		return;
 	if (tcsetpgrp(STDIN_FILENO, r->pid) == 0) {
 		r->terminal = true;
 		kill(-r->pid, SIGCONT);
 	}
+}
+
+static void take_terminal(struct run *r)
+{
+	if (r->terminal)
+		tcsetpgrp(STDIN_FILENO, getpgrp());
+}
+
+/* The command has stopped: it wants the terminal, or Ctrl-Z went to it alone, and whoever waits for us should know. */
+static void note_stop(struct run *r, int sig)
+{
+	if (sig == SIGTTIN || sig == SIGTTOU)
+		give_terminal(r);
+	else if (sig == SIGTSTP && r->terminal)
+		ib_signals_stop(r->signals);
 }
 
 static void stop_clock(struct run *r)
@@ -161,7 +114,8 @@ static void reap(struct run *r)
 
 	while ((p = wait4(r->spec->own_tree ? -1 : r->pid, &status, WNOHANG | WUNTRACED, &ru)) > 0) {
 		if (WIFSTOPPED(status)) {
-			give_terminal(r, WSTOPSIG(status));
+			if (p == r->pid)
+				note_stop(r, WSTOPSIG(status));
 			continue;
 		}
 		if (ib_pids_has(&r->excluded, p))
@@ -192,28 +146,27 @@ static void send_all(const struct run *r, int sig)
 	}
 }
 
-/* Ends what lives: TERM unless it was sent, KILL from kill_at on, until nothing is left or the kernel does not let go. */
-static void end_all(struct run *r, bool term_first, int64_t kill_at)
+/* Ctrl-Z: the command stands still while we do. */
+static void on_stop(void *arg, bool stopping)
 {
-	int64_t give_up = (kill_at > now(r) ? kill_at : now(r)) + KILL_WAIT_NS;
+	struct run *r = arg;
 
-	if (term_first)
-		send_all(r, SIGTERM);
-	for (;;) {
-		ib_auto_pids struct ib_pids list = {0};
-		size_t dead;
-		bool known;
-
-		reap(r);
-		known = members(r, &list, &dead);
-		if (r->gone && (!known || list.n + dead == 0))
-			return;
-		if (now(r) >= give_up)
-			return;
-		if (now(r) >= kill_at || r->signals->count > 1)
-			send_all(r, SIGKILL);
-		ib_signals_wait(r->signals, POLL_NS, -1);
+	if (stopping) {
+		r->stopped_at = now(r);
+		send_all(r, SIGTSTP);
+		if (r->spec->terminal)
+			ib_pty_detach(r->spec->terminal);
+		take_terminal(r);
+		return;
 	}
+	if (r->stopped_at)
+		r->res->stopped_ns += now(r) - r->stopped_at;
+	r->stopped_at = 0;
+	if (r->terminal && tcgetpgrp(STDIN_FILENO) == getpgrp())
+		tcsetpgrp(STDIN_FILENO, r->pid);
+	if (r->spec->terminal)
+		ib_pty_attach(r->spec->terminal);
+	send_all(r, SIGCONT);
 }
 
 /* Asks the caller when it is time to. Does it want the command ended? */
@@ -233,47 +186,109 @@ static bool tick(struct run *r)
 static int wait_until(struct run *r, int64_t until)
 {
 	int64_t at = until < r->tick_at ? until : r->tick_at;
-	int64_t left = at == INT64_MAX ? -1 : at - now(r);
-	int sig = left == -1 || left > 0 ? ib_signals_wait(r->signals, left, -1) : 0;
+	int64_t left = at == INT64_MAX ? INT64_MAX : at - now(r);
+	struct ib_pty *t = r->spec->terminal;
+	int sig = 0;
 
+	if (t && t->pending_n && left > 5 * POLL_NS)
+		left = 5 * POLL_NS; /* the command does not read what is typed: asked again */
+	if (left > 0)
+		sig = ib_signals_wait(r->signals, left == INT64_MAX ? -1 : left, t ? ib_pty_wait_fd(t) : -1);
+	if (t) {
+		int typed = ib_pty_serve(t, r->pid, r->signals);
+
+		sig = typed ? typed : sig;
+	}
 	reap(r);
 	return sig;
+}
+
+/* The first step of an end. */
+static void ask_to_end(struct run *r, int sig)
+{
+	r->stage = sig == SIGTERM ? TERMED : ASKED;
+	r->next_at = now(r) + r->spec->grace_ns;
+	r->hurry_at = r->signals->count + 1;
+	send_all(r, sig);
+	send_all(r, SIGCONT); /* what stands still could not obey */
+}
+
+static void end_harder(struct run *r)
+{
+	r->hurry_at = r->signals->count + 1;
+	if (r->stage == ASKED) {
+		r->stage = TERMED;
+		r->next_at = now(r) + (r->spec->grace_ns < TERM_GRACE_NS ? r->spec->grace_ns : TERM_GRACE_NS);
+		send_all(r, SIGTERM);
+	} else {
+		r->stage = KILLED;
+		r->next_at = now(r) + KILL_WAIT_NS;
+	}
+}
+
+static void kill_all(const struct run *r)
+{
+	if (r->spec->cgroup_kill_fd > 0 && write(r->spec->cgroup_kill_fd, "1", 1) == 1)
+		return;
+	send_all(r, SIGKILL);
+}
+
+/* Is something of the command left, alive or to be reaped? Asked of the whole tree only once the child itself is gone. */
+static bool is_left(const struct run *r)
+{
+	ib_auto_pids struct ib_pids list = {0};
+	size_t dead;
+
+	return !r->gone || (members(r, &list, &dead) && list.n + dead > 0);
+}
+
+/* From the first step of an end to the last, until nothing is left or the kernel does not let go. */
+static void end_all(struct run *r)
+{
+	for (;;) {
+		reap(r);
+		if (!is_left(r) || (r->stage == KILLED && now(r) >= r->next_at))
+			return;
+		if (r->gone && r->stage == ASKED) {
+			/* a wrapper may be gone before what it started has saved its results: that has the rest of the grace time. Background jobs
+			 * of a shell ignore INT, none of them should ignore TERM */
+			r->stage = TERMED;
+			send_all(r, SIGTERM);
+		} else if (now(r) >= r->next_at || r->signals->count >= r->hurry_at) {
+			end_harder(r);
+		}
+		if (r->stage == KILLED)
+			kill_all(r);
+		if (!r->gone && r->stage != KILLED) {
+			wait_until(r, r->next_at);
+			if (!r->gone)
+				tick(r);
+		} else {
+			ib_signals_wait(r->signals, POLL_NS, -1);
+		}
+	}
 }
 
 /* Waits for the child; at a signal, when its time is over or the caller says so, the whole tree is ended. */
 static void supervise(struct run *r)
 {
-	int64_t deadline = r->spec->timeout_ns ? now(r) + r->spec->timeout_ns : INT64_MAX, kill_at;
-	int sig;
+	int64_t deadline = r->spec->timeout_ns ? now(r) + r->spec->timeout_ns : INT64_MAX;
 
 	r->tick_at = r->spec->tick && r->spec->tick_ns ? now(r) + r->spec->tick_ns : INT64_MAX;
-	for (;;) {
-		sig = wait_until(r, deadline);
+	while (r->stage == RUNS) {
+		int sig = wait_until(r, deadline);
+
 		if (r->gone)
 			return;
-		if (sig) {
-			r->res->interrupted_by = sig;
-			send_all(r, sig);
-		} else if (now(r) >= deadline) {
-			r->res->timed_out = true;
-			send_all(r, SIGTERM);
-		} else if (tick(r)) {
-			r->res->ended_by_tick = true;
-			send_all(r, SIGTERM);
-		} else {
-			continue;
-		}
-		break;
+		r->res->timed_out = !sig && now(r) >= deadline;
+		r->res->ended_by_tick = !sig && !r->res->timed_out && tick(r);
+		r->res->interrupted_by = sig;
+		if (sig)
+			ask_to_end(r, sig);
+		else if (r->res->timed_out || r->res->ended_by_tick)
+			ask_to_end(r, r->spec->end_signal ? r->spec->end_signal : SIGTERM);
 	}
-	kill_at = now(r) + r->spec->grace_ns;
-	while (!r->gone && now(r) < kill_at && r->signals->count < 2) {
-		wait_until(r, kill_at);
-		if (!r->gone)
-			tick(r);
-	}
-	/* the others have the rest of the grace time: a wrapper may be gone before what it started has saved its results. Background jobs of a
-	 * shell ignore INT, none of them should ignore TERM */
-	end_all(r, r->gone && sig && sig != SIGTERM, kill_at);
+	end_all(r);
 }
 
 /* The usual case, told without a look at all processes: we have no children but those of before. */
@@ -310,36 +325,87 @@ static void end_rest(struct run *r)
 		ib_signals_wait(r->signals, POLL_NS, -1);
 	}
 	r->res->left_behind = known ? (int64_t)rest.n : IB_NONE;
-	if (!known || rest.n)
-		end_all(r, true, now(r) + r->spec->grace_ns);
+	if (known && !rest.n)
+		return;
+	ask_to_end(r, SIGTERM);
+	end_all(r);
+}
+
+/* What the new process has to say before it is the command. */
+static int hear(struct run *r, int fd, struct ib_err *err)
+{
+	struct ib_child_report said;
+	ssize_t n;
+
+	while ((n = read(fd, &said, sizeof(said))) != 0) {
+		if (n < 0 && errno == EINTR)
+			continue;
+		if (n != sizeof(said))
+			break;
+		switch (said.what) {
+		case IB_CHILD_CGROUP:
+			r->res->cgroup_errno = said.sys;
+			break;
+		case IB_CHILD_NETWORK:
+			waitpid(r->pid, NULL, 0);
+			return ib_fail(err, IB_E_UNSUPPORTED, said.sys,
+				       "the command was not run: it cannot be kept from the network, which needs user namespaces (sysctl "
+				       "user.max_user_namespaces, kernel.apparmor_restrict_unprivileged_userns; containers need them allowed)");
+		default:
+			r->res->exec_errno = said.sys;
+		}
+	}
+	return 0;
 }
 
 static int start(struct run *r, struct ib_err *err)
 {
-	int report[2], sys = 0;
-	ssize_t n;
+	ib_auto_fd int from = -1, to = -1;
+	int report[2];
 
 	if (pipe2(report, O_CLOEXEC) < 0)
 		return ib_fail(err, IB_E_IO, errno, "cannot make a pipe");
+	from = report[0];
+	to = report[1];
 	r->res->started_ns = ib_wall_ns(r->ctx->clock);
 	r->res->duration_ns = -now(r);
 	r->pid = fork();
 	if (r->pid == 0)
-		exec_child(r->spec, report[1]);
+		ib_child_exec(r->spec, to);
 	r->res->pid = r->pid;
-	close(report[1]);
-	if (r->pid < 0) {
-		close(report[0]);
+	if (r->pid < 0)
 		return ib_fail(err, IB_E_IO, errno, "cannot start a process");
-	}
-	if (r->spec->own_tree)
+	close(ib_steal_fd(&to));
+	if (r->spec->own_tree && !r->spec->terminal)
 		setpgid(r->pid, r->pid); /* in both, so that neither is early */
-	do
-		n = read(report[0], &sys, sizeof(sys));
-	while (n < 0 && errno == EINTR);
-	close(report[0]);
-	if (n == sizeof(sys))
-		r->res->exec_errno = sys;
+	return hear(r, from, err);
+}
+
+/* The child from its start to the end of its tree. */
+static int run(struct run *r, struct ib_err *err)
+{
+	struct ib_child_result *ret = r->res;
+	int e = start(r, err);
+
+	if (e < 0)
+		return e;
+	r->signals->on_stop = on_stop;
+	r->signals->on_stop_arg = r;
+	if (r->spec->terminal)
+		ib_pty_attach(r->spec->terminal);
+	supervise(r);
+	if (!r->gone) { /* stuck in the kernel, or another user's: what it used is not known */
+		stop_clock(r);
+		ret->user_ns = ret->system_ns = ret->max_rss_bytes = ret->voluntary_switches = ret->involuntary_switches = IB_NONE;
+	}
+	if (r->spec->own_tree && ret->exec_errno == IB_NONE && !ret->timed_out && !ret->ended_by_tick && !ret->interrupted_by)
+		end_rest(r);
+	if (r->spec->terminal)
+		ib_pty_detach(r->spec->terminal);
+	take_terminal(r);
+	r->signals->on_stop = NULL;
+	if (ret->exec_errno != IB_NONE)
+		ret->exit_status = IB_NONE;
 	return 0;
 }
 
@@ -353,20 +419,7 @@ int ib_child_run(const struct ib_ctx *ctx, struct ib_signals *signals, const str
 		ib_tree_children(&r.excluded);
 		prctl(PR_SET_CHILD_SUBREAPER, 1);
 	}
-	e = start(&r, err);
-	if (e == 0) {
-		supervise(&r);
-		if (!r.gone) { /* stuck in the kernel, or another user's: what it used is not known */
-			stop_clock(&r);
-			ret->user_ns = ret->system_ns = ret->max_rss_bytes = ret->voluntary_switches = ret->involuntary_switches = IB_NONE;
-		}
-		if (spec->own_tree && ret->exec_errno == IB_NONE && !ret->timed_out && !ret->ended_by_tick && !ret->interrupted_by)
-			end_rest(&r);
-		if (r.terminal)
-			tcsetpgrp(STDIN_FILENO, getpgrp());
-		if (ret->exec_errno != IB_NONE)
-			ret->exit_status = IB_NONE;
-	}
+	e = run(&r, err);
 	if (spec->own_tree)
 		prctl(PR_SET_CHILD_SUBREAPER, 0);
 	ib_pids_clear(&r.excluded);

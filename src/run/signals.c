@@ -14,6 +14,9 @@
 
 static const int forwarded[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 
+/* Also taken: a stop and its end, the size of the window. */
+static const int others[] = {SIGTSTP, SIGCONT, SIGWINCH};
+
 static bool is_ignored(int sig)
 {
 	struct sigaction sa;
@@ -31,6 +34,9 @@ int ib_signals_init(struct ib_signals *s, struct ib_err *err)
 	for (size_t i = 0; i < IB_LEN(forwarded); i++)
 		if (forwarded[i] != SIGHUP || !is_ignored(SIGHUP)) /* nohup */
 			sigaddset(&set, forwarded[i]);
+	for (size_t i = 0; i < IB_LEN(others); i++)
+		if (!is_ignored(others[i]))
+			sigaddset(&set, others[i]);
 	signal(SIGCHLD, SIG_DFL); /* inherited as ignored, it would reap our children unseen */
 	signal(SIGPIPE, SIG_IGN);
 	signal(SIGXFSZ, SIG_IGN); /* a limit on file sizes is an error of one write, not the end of the record */
@@ -50,18 +56,52 @@ void ib_signals_clear(struct ib_signals *s)
 	sigprocmask(SIG_SETMASK, &s->before, NULL);
 }
 
+void ib_signals_typed(struct ib_signals *s, int sig)
+{
+	s->count++;
+	if (!s->caught)
+		s->caught = sig;
+}
+
+/* The kernel's own rules hold for the stop: a process group that nobody could continue does not stop. */
+void ib_signals_stop(struct ib_signals *s)
+{
+	sigset_t stop;
+
+	if (s->on_stop)
+		s->on_stop(s->on_stop_arg, true);
+	sigemptyset(&stop);
+	sigaddset(&stop, SIGTSTP);
+	raise(SIGTSTP);
+	sigprocmask(SIG_UNBLOCK, &stop, NULL); /* here we stand still */
+	sigprocmask(SIG_BLOCK, &stop, NULL);
+	if (s->on_stop)
+		s->on_stop(s->on_stop_arg, false);
+}
+
 static int take(struct ib_signals *s)
 {
 	struct signalfd_siginfo info;
 	int last = 0;
 
 	while (read(s->fd, &info, sizeof(info)) == sizeof(info)) {
-		if (info.ssi_signo == SIGCHLD)
-			continue;
-		last = (int)info.ssi_signo;
-		s->count++;
-		if (!s->caught)
-			s->caught = last;
+		switch (info.ssi_signo) {
+		case SIGCHLD:
+			break;
+		case SIGWINCH:
+			s->resized = true;
+			break;
+		case SIGTSTP:
+			ib_signals_stop(s);
+			break;
+		case SIGCONT: /* of a stop that we could not see coming */
+			if (s->on_stop)
+				s->on_stop(s->on_stop_arg, false);
+			break;
+		default:
+			last = (int)info.ssi_signo;
+			ib_signals_typed(s, last);
+		}
 	}
 	return last;
 }
