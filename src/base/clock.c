@@ -28,7 +28,13 @@ static int64_t system_monotonic(void *arg)
 	return read_clock(CLOCK_BOOTTIME);
 }
 
-const struct ib_clock ib_clock_system = {.wall_ns = system_wall, .monotonic_ns = system_monotonic};
+static int64_t system_awake(void *arg)
+{
+	(void)arg;
+	return read_clock(CLOCK_MONOTONIC);
+}
+
+const struct ib_clock ib_clock_system = {.wall_ns = system_wall, .monotonic_ns = system_monotonic, .awake_ns = system_awake};
 
 int64_t ib_wall_ns(const struct ib_clock *c)
 {
@@ -38,6 +44,11 @@ int64_t ib_wall_ns(const struct ib_clock *c)
 int64_t ib_monotonic_ns(const struct ib_clock *c)
 {
 	return c->monotonic_ns(c->arg);
+}
+
+int64_t ib_awake_ns(const struct ib_clock *c)
+{
+	return c->awake_ns ? c->awake_ns(c->arg) : c->monotonic_ns(c->arg);
 }
 
 static struct tm utc(int64_t wall_ns, int64_t *ret_rest)

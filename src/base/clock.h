@@ -13,6 +13,7 @@
 struct ib_clock {
 	int64_t (*wall_ns)(void *arg);      /* since 1970-01-01T00:00:00Z */
 	int64_t (*monotonic_ns)(void *arg); /* CLOCK_BOOTTIME: goes on during suspend */
+	int64_t (*awake_ns)(void *arg);     /* CLOCK_MONOTONIC: stands still then; NULL: that of monotonic_ns */
 	void *arg;
 };
 
@@ -20,6 +21,7 @@ extern const struct ib_clock ib_clock_system;
 
 int64_t ib_wall_ns(const struct ib_clock *c);
 int64_t ib_monotonic_ns(const struct ib_clock *c);
+int64_t ib_awake_ns(const struct ib_clock *c);
 
 /* "2026-11-30T16:01:02.123456789Z" (digits 0, 3, 6 or 9 after the point; 0: no point). */
 void ib_time_text(int64_t wall_ns, int digits, char ret[IB_TIME_LEN]);

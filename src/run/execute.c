@@ -1,16 +1,20 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The measured command of a run: executed, watched, its result put into the record. */
+#include "run/execute.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "base/auto.h"
 #include "base/clock.h"
 #include "base/str.h"
-#include "run/inside.h"
-#include "run/logger.h"
+#include "run/outside.h"
+
+#define STEP_MIN_NS (IB_NS / 10) /* clocks that differ by less do so all the time */
 
 static void take_result(struct ib_record *r, const struct ib_child_result *res)
 {
@@ -45,6 +49,8 @@ static void judge(const struct ib_run *run, const struct ib_child_result *res)
 		ib_strv_take(&r->notes, ib_asprintf("interrupted by signal %d (%s)", res->interrupted_by, strsignal(res->interrupted_by)));
 	} else if (res->timed_out) {
 		r->state = IB_STATE_TIMED_OUT;
+	} else if (res->ended_by_tick) {
+		ib_record_fail(r, "no_progress");
 	} else if (res->exit_status != run->spec->expected_status) {
 		ib_record_fail(r, "exit_status");
 	}
@@ -111,37 +117,149 @@ void ib_run_watch(struct ib_run *run, bool (*tick)(void *arg, int64_t now_ns), v
 		run->watchers[run->watchers_n++] = (struct ib_run_watcher){.tick = tick, .arg = arg, .every_ns = every_ns};
 }
 
-int ib_run_execute(struct ib_run *run, struct ib_child_result *res, struct ib_err *err)
+/* A wall clock that was set, a machine that slept: durations do not show it, times of day do. */
+static void note_clocks(struct ib_record *r, const struct ib_execution_clocks *from, const struct ib_execution_clocks *to)
 {
-	ib_auto_strv struct ib_strv argv = {0};
-	struct ib_logger logger;
+	int64_t took = to->monotonic_ns - from->monotonic_ns, step = to->wall_ns - from->wall_ns - took, asleep = took - (to->awake_ns - from->awake_ns);
+	int64_t slew = took / 1000; /* what a clock may be adjusted by at most, twice */
+
+	if (step > STEP_MIN_NS + slew || step < -STEP_MIN_NS - slew)
+		ib_strv_take(&r->notes, ib_asprintf("the wall clock stepped by %.1f s while the command ran: durations are not affected, times of day are",
+						    (double)step / IB_NS));
+	if (asleep > STEP_MIN_NS)
+		ib_strv_take(&r->notes, ib_asprintf("the machine was suspended for %.1f s while the command ran", (double)asleep / IB_NS));
+}
+
+static struct ib_execution_clocks clocks(const struct ib_run *run)
+{
+	const struct ib_clock *c = run->ctx->clock;
+
+	return (struct ib_execution_clocks){ib_wall_ns(c), ib_monotonic_ns(c), ib_awake_ns(c)};
+}
+
+static void note_command(const struct ib_run *run, char *const *argv)
+{
+	ib_auto_free char *outside = ib_outside_note(argv);
+	const char *pipe = ib_pipe_note(argv), *restarts = ib_env(run->ctx, "SLURM_RESTART_COUNT");
+	struct ib_strv *notes = &run->record->notes;
+
+	if (outside)
+		ib_strv_add(notes, outside);
+	if (pipe)
+		ib_strv_add(notes, pipe);
+	if (restarts && *restarts && strcmp(restarts, "0") != 0 && strspn(restarts, "0123456789") == strlen(restarts) && strlen(restarts) < 10)
+		ib_strv_take(notes, ib_asprintf("the job was requeued: SLURM_RESTART_COUNT is %s", restarts));
+}
+
+static bool show_progress(void *arg, int64_t now_ns)
+{
+	struct ib_execution *x = arg;
+	struct winsize size = {.ws_col = 80};
+	char line[IB_PROGRESS_MAX];
+
+	ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
+	ib_progress_text(x->run->spec->progress, x->run->group, x->run->cell, x->run->spec->repeat, now_ns - x->from.monotonic_ns, size.ws_col - 1, line);
+	ib_logger_progress(&x->logger, line);
+	return false;
+}
+
+/* Adds our own watchers to those of the steps, and asks all of them. */
+static void watch_command(struct ib_execution *x)
+{
+	struct ib_run *run = x->run;
+
+	if (run->spec->no_progress_ns) {
+		x->watch = (struct ib_watch){.dir_fd = run->dir_fd, .limit_ns = run->spec->no_progress_ns};
+		ib_run_watch(run, ib_watch_tick, &x->watch, IB_NS);
+	}
+	if (run->spec->progress && run->ctx->log && isatty(STDERR_FILENO))
+		ib_run_watch(run, show_progress, x, IB_NS);
+	watch(run, &x->spec);
+}
+
+static int prepare(struct ib_execution *x, struct ib_err *err)
+{
+	const struct ib_run_spec *s = x->run->spec;
+	int slave = -1, r;
+
+	x->spec = (struct ib_child_spec){.env = x->run->env, .argv = x->argv.v, .stdin_fd = -1, .own_tree = true, .timeout_ns = s->timeout_ns};
+	x->spec.grace_ns = ib_client_grace_ns(s->client, &x->spec.end_signal);
+	if (s->grace_ns)
+		x->spec.grace_ns = s->grace_ns;
+	x->spec.no_network = s->no_network;
+	if (s->pty && (r = ib_pty_open(&x->pty, &slave, err)) < 0)
+		return r;
+	if ((r = ib_logger_start(x->run->dir_fd, true, s->pty ? &x->pty : NULL, slave, &x->logger, err)) < 0)
+		return r;
+	x->spec.stdout_fd = x->logger.out_fd;
+	x->spec.stderr_fd = s->pty ? x->logger.out_fd : x->logger.err_fd;
+	if (s->pty) {
+		x->spec.terminal = &x->pty;
+		x->spec.stdin_fd = ib_pty_has_input() ? x->logger.out_fd : -1;
+	}
+	ib_execution_limit(x);
+	watch_command(x);
+	return 0;
+}
+
+static void collect(struct ib_execution *x, const struct ib_child_result *res)
+{
+	struct ib_record *r = x->run->record;
 	struct ib_logger_status logs = {0};
-	struct ib_child_spec spec = {.env = run->env, .stdin_fd = -1, .own_tree = true, .timeout_ns = run->spec->timeout_ns};
 	struct ib_err early = {0};
+
+	if (ib_logger_finish(&x->logger, x->run->signals, res->timed_out || res->ended_by_tick || res->interrupted_by, &logs, &early) < 0) {
+		ib_record_fail(r, "truncated_output");
+		ib_strv_add(&r->notes, early.text);
+	}
+	check_logs(r, &logs);
+	if (logs.cast_sys)
+		ib_strv_take(&r->notes, ib_asprintf("'terminal.cast' is not complete: %s", strerror(logs.cast_sys)));
+	if (res->ended_by_tick && x->watch.fired)
+		ib_strv_take(&r->notes, ib_asprintf("nothing that the command writes has grown for %.0f s: it was ended", (double)x->watch.limit_ns / IB_NS));
+	if (res->stopped_ns)
+		ib_strv_take(&r->notes, ib_asprintf("the command was stopped for %.1f s", (double)res->stopped_ns / IB_NS));
+}
+
+static int execute(struct ib_execution *x, struct ib_child_result *res, struct ib_err *err)
+{
+	struct ib_run *run = x->run;
+	struct ib_execution_clocks to;
 	int r;
 
-	if ((r = ib_run_expand_all(run, run->spec->argv, run->spec->strict_placeholders, &argv, err)) < 0)
+	if ((r = ib_run_expand_all(run, run->spec->argv, run->spec->strict_placeholders, &x->argv, err)) < 0 || (r = prepare(x, err)) < 0)
 		return r;
-	spec.grace_ns = run->spec->grace_ns ? run->spec->grace_ns : IB_GRACE_NS;
-	spec.argv = argv.v;
-	if ((r = ib_logger_start(run->dir_fd, true, &logger, err)) < 0)
-		return r;
-	spec.stdout_fd = logger.out_fd;
-	spec.stderr_fd = logger.err_fd;
-	watch(run, &spec);
+	ib_execution_isolation(x);
 	set_marker(run);
 	run->command = res;
-	r = ib_child_run(run->ctx, run->signals, &spec, res, err);
+	x->from = clocks(run);
+	r = ib_child_run(run->ctx, run->signals, &x->spec, res, err);
+	to = clocks(run);
 	run->command = NULL;
-	if (ib_logger_finish(&logger, run->signals, res->timed_out || res->interrupted_by, &logs, &early) < 0) {
-		ib_record_fail(run->record, "truncated_output");
-		ib_strv_add(&run->record->notes, early.text);
-	}
-	ib_logger_clear(&logger);
+	if (r == 0)
+		ib_execution_resources(x, res);
+	collect(x, res);
 	if (r < 0)
 		return r;
 	take_result(run->record, res);
 	judge(run, res);
-	check_logs(run->record, &logs);
+	note_command(run, x->argv.v);
+	note_clocks(run->record, &x->from, &to);
 	return 0;
+}
+
+int ib_run_execute(struct ib_run *run, struct ib_child_result *res, struct ib_err *err)
+{
+	struct ib_execution x = {.run = run, .pty = {.master_fd = -1}, .cgroup = {.parent_fd = -1, .dir_fd = -1}};
+	size_t watchers = run->watchers_n;
+	int r;
+
+	x.logger = (struct ib_logger){.out_fd = -1, .err_fd = -1, .status_fd = -1, .control_fd = -1};
+	r = execute(&x, res, err);
+	run->watchers_n = watchers; /* ours end with x */
+	ib_logger_clear(&x.logger);
+	ib_pty_clear(&x.pty);
+	ib_cgroup_clear(&x.cgroup);
+	ib_strv_clear(&x.argv);
+	return r;
 }

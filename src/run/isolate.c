@@ -55,47 +55,43 @@ static int map_own(uid_t uid, gid_t gid)
 	return put(getpid(), "uid_map", text);
 }
 
-/* A process outside writes our map once we are inside. Returns its pid, or -1; *ret_go: closing it lets it begin. */
-static pid_t start_mapper(int *ret_go)
+/* A process outside writes our map once we are inside, namely when *ret_go is closed. 0 or an errno. */
+static int start_mapper(pid_t *ret_pid, int *ret_go)
 {
-	pid_t target = getpid(), pid;
+	pid_t target = getpid();
 	int fds[2];
 	char byte;
 
 	if (pipe2(fds, O_CLOEXEC) < 0)
-		return -1;
-	pid = fork();
-	if (pid == 0) {
+		return errno;
+	*ret_pid = fork();
+	if (*ret_pid == 0) {
 		close(fds[1]);
 		while (read(fds[0], &byte, 1) < 0 && errno == EINTR)
 			;
 		_exit(map_all(target));
 	}
 	close(fds[0]);
-	if (pid < 0)
-		close(fds[1]);
-	else
-		*ret_go = fds[1];
-	return pid;
+	*ret_go = fds[1];
+	return *ret_pid < 0 ? EAGAIN : 0;
 }
 
 static int enter(void)
 {
 	uid_t uid = geteuid();
 	gid_t gid = getegid();
-	int go = -1, status = 0, sys;
-	pid_t mapper = uid == 0 ? start_mapper(&go) : 0;
+	ib_auto_fd int go = -1;
+	int status = 0, sys;
+	pid_t mapper = 0;
 
-	if (mapper < 0)
-		return errno;
-	sys = unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0 ? errno : 0;
-	if (!mapper)
-		return sys ? sys : map_own(uid, gid);
-	close(go);
+	sys = uid == 0 ? start_mapper(&mapper, &go) : 0;
+	if (sys == 0 && unshare(CLONE_NEWUSER | CLONE_NEWNET) < 0)
+		sys = errno;
+	if (sys || !mapper)
+		return sys ? sys : map_own(uid, gid); /* a mapper ends with us */
+	close(ib_steal_fd(&go));
 	if (waitpid(mapper, &status, 0) != mapper)
-		return sys ? sys : ECHILD;
-	if (sys)
-		return sys;
+		return ECHILD;
 	/* root of a container may not map what it does not have */
 	return WIFEXITED(status) && WEXITSTATUS(status) == 0 ? 0 : map_own(uid, gid);
 }

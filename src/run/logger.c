@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -17,18 +18,21 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/str.h"
+#include "run/cast.h"
 
 #define CHUNK 65536
 #define MARK_ROOM 4096 /* kept on the disk from the start, so that a mark always fits */
 #define HURRY_NS (2 * IB_NS)
 #define BYTE_ENDING 'e' /* to the logger: no more will be written, whoever still holds the pipes */
 #define BYTE_HIDE 'h'   /* show nothing more */
+#define BYTE_LINE 'p'   /* a line of progress follows, up to a NUL */
+#define LINE_MAX 256
 
 static const char *const names[2] = {"stdout.log", "stderr.log"};
 
 struct stream {
 	int pipe, log, show; /* pipe -1: ended; show -1: not shown (any more) */
-	bool show_is_file;
+	bool show_is_file, show_is_terminal;
 	uint64_t kept, lost;
 	int sys;
 	size_t at, n; /* of buf: what is not shown yet */
@@ -39,7 +43,41 @@ struct logger {
 	struct stream s[2];
 	int status, control;
 	bool ending; /* the command and all its processes are gone: what is in the pipes is all there will be */
+	struct ib_cast cast;
+	bool in_line;             /* of control: a line is coming */
+	char line[LINE_MAX];      /* of progress */
+	size_t line_n;
+	bool drawn, mid_line;     /* the line is on the terminal; the command's output there ends within a line */
 };
+
+/* --- the line of progress --- */
+
+/* A terminal that has stopped (Ctrl-S) must not hold up the logs. */
+static void to_terminal(const char *text, size_t n)
+{
+	struct pollfd p = {.fd = STDERR_FILENO, .events = POLLOUT};
+
+	if (poll(&p, 1, 0) == 1 && (p.revents & POLLOUT) && write(STDERR_FILENO, text, n) < 0)
+		return;
+}
+
+static void erase(struct logger *l)
+{
+	if (l->drawn)
+		to_terminal("\r\033[K", 4);
+	l->drawn = false;
+}
+
+static void draw(struct logger *l)
+{
+	if (l->mid_line || l->s[0].n || l->s[1].n || !l->s[1].show_is_terminal)
+		return;
+	erase(l);
+	to_terminal(l->line, l->line_n);
+	l->drawn = l->line_n > 0;
+}
+
+/* --- output --- */
 
 static void keep(struct stream *s, const char *p, size_t n)
 {
@@ -59,8 +97,9 @@ static void keep(struct stream *s, const char *p, size_t n)
 	s->lost += n;
 }
 
-static void take(struct stream *s)
+static void take(struct logger *l, struct stream *s)
 {
+	struct winsize size;
 	ssize_t n = read(s->pipe, s->buf, sizeof(s->buf));
 
 	if (n < 0 && (errno == EINTR || errno == EAGAIN))
@@ -71,18 +110,26 @@ static void take(struct stream *s)
 		return;
 	}
 	keep(s, s->buf, (size_t)n);
+	if (l->cast.fd >= 0 && ioctl(s->pipe, TIOCGWINSZ, &size) == 0)
+		ib_cast_resize(&l->cast, size);
+	ib_cast_output(&l->cast, s->buf, (size_t)n);
 	s->at = 0;
 	s->n = s->show >= 0 ? (size_t)n : 0;
 }
 
 /* A pipe that polls as writable takes 4 KiB without blocking. */
-static void show(struct stream *s)
+static void show(struct logger *l, struct stream *s)
 {
 	size_t left = s->n - s->at, max = s->show_is_file ? left : 4096;
-	ssize_t k = write(s->show, s->buf + s->at, left < max ? left : max);
+	ssize_t k;
 
+	if (s->show_is_terminal)
+		erase(l);
+	k = write(s->show, s->buf + s->at, left < max ? left : max);
 	if (k < 0 && (errno == EINTR || errno == EAGAIN))
 		return;
+	if (k > 0 && s->show_is_terminal)
+		l->mid_line = s->buf[s->at + (size_t)k - 1] != '\n';
 	if (k < 0)
 		s->show = -1;
 	else
@@ -91,18 +138,38 @@ static void show(struct stream *s)
 		s->at = s->n = 0;
 }
 
-static void obey(struct logger *l)
+static void obey_byte(struct logger *l, char byte)
 {
-	char byte = 0;
-	ssize_t n = read(l->control, &byte, 1);
-
-	l->ending |= n > 0 && byte == BYTE_ENDING;
-	for (int i = 0; n > 0 && byte == BYTE_HIDE && i < 2; i++) {
+	if (l->in_line) {
+		l->in_line = byte != '\0';
+		if (!l->in_line)
+			draw(l);
+		else if (l->line_n < sizeof(l->line))
+			l->line[l->line_n++] = byte;
+		return;
+	}
+	l->ending |= byte == BYTE_ENDING;
+	l->in_line = byte == BYTE_LINE;
+	l->line_n = 0;
+	if (byte != BYTE_LINE)
+		erase(l);
+	for (int i = 0; byte == BYTE_HIDE && i < 2; i++) {
 		l->s[i].show = -1;
 		l->s[i].at = l->s[i].n = 0;
 	}
-	if (n == 0 || (n < 0 && errno != EINTR)) /* ib-run is gone; we go on */
+}
+
+static void obey(struct logger *l)
+{
+	char bytes[LINE_MAX];
+	ssize_t n = read(l->control, bytes, sizeof(bytes));
+
+	for (ssize_t i = 0; i < n; i++)
+		obey_byte(l, bytes[i]);
+	if (n == 0 || (n < 0 && errno != EINTR)) { /* ib-run is gone; we go on */
+		erase(l);
 		l->control = -1;
+	}
 }
 
 static bool busy(const struct logger *l)
@@ -138,9 +205,9 @@ static void copy(struct logger *l)
 			if (!p[i].revents)
 				continue;
 			if (l->s[i].n)
-				show(&l->s[i]);
+				show(l, &l->s[i]);
 			else
-				take(&l->s[i]);
+				take(l, &l->s[i]);
 		}
 		if (p[2].revents)
 			obey(l);
@@ -174,7 +241,11 @@ static void report(struct logger *l)
 {
 	struct ib_logger_status st = {0};
 
+	ib_cast_end(&l->cast);
+	st.cast_sys = l->cast.sys;
 	for (int i = 0; i < 2; i++) {
+		if (l->s[i].log < 0)
+			continue;
 		if (l->s[i].sys)
 			mark(&l->s[i]);
 		fdatasync(l->s[i].log);
@@ -191,7 +262,7 @@ static void report(struct logger *l)
 /* Closes every descriptor but the standard three and ours: locks and pipes of ib-run are none of the logger's business. */
 static void close_others(const struct logger *l)
 {
-	int keep_fds[] = {l->s[0].pipe, l->s[1].pipe, l->s[0].log, l->s[1].log, l->status, l->control};
+	int keep_fds[] = {l->s[0].pipe, l->s[1].pipe, l->s[0].log, l->s[1].log, l->status, l->control, l->cast.fd};
 
 	for (unsigned from = 3;;) {
 		unsigned next = ~0u;
@@ -273,8 +344,30 @@ static bool is_file(int fd)
 	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-/* Opens all that both sides need; what is open at a failure is closed by the caller. */
-static int prepare(int dir_fd, bool shown, struct logger *l, struct ib_logger *ret, struct ib_err *err)
+static bool is_terminal(int fd)
+{
+	return isatty(fd) != 0;
+}
+
+/* Both streams are one: the terminal's other end. */
+static int use_terminal(int dir_fd, const struct ib_pty *terminal, int slave_fd, struct logger *l, struct ib_logger *ret, struct ib_err *err)
+{
+	struct winsize size = {.ws_col = 80, .ws_row = 24};
+	int fd, r;
+
+	ret->out_fd = slave_fd;
+	if ((r = open_log(dir_fd, names[0], &l->s[0].log, err)) < 0)
+		return r;
+	l->s[0].pipe = fcntl(terminal->master_fd, F_DUPFD_CLOEXEC, 3);
+	fd = openat(dir_fd, "terminal.cast", O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0644);
+	if (l->s[0].pipe < 0 || fd < 0)
+		return ib_fail(err, IB_E_IO, errno, "cannot create 'terminal.cast'");
+	ioctl(terminal->master_fd, TIOCGWINSZ, &size);
+	ib_cast_begin(&l->cast, fd, size, ib_wall_ns(&ib_clock_system) / IB_NS);
+	return 0;
+}
+
+static int use_pipes(int dir_fd, struct logger *l, struct ib_logger *ret, struct ib_err *err)
 {
 	int *const ours[2] = {&ret->out_fd, &ret->err_fd};
 	int fds[2], r;
@@ -285,8 +378,19 @@ static int prepare(int dir_fd, bool shown, struct logger *l, struct ib_logger *r
 		l->s[i].pipe = fds[0];
 		*ours[i] = fds[1];
 		fcntl(fds[1], F_SETPIPE_SZ, 1 << 20); /* a writer should rarely wait for us */
+	}
+	return 0;
+}
+
+/* Opens what both sides talk through; what is open at a failure is closed by the caller. */
+static int prepare(bool shown, struct logger *l, struct ib_logger *ret, struct ib_err *err)
+{
+	int fds[2], r;
+
+	for (int i = 0; i < 2; i++) {
 		l->s[i].show = shown ? STDOUT_FILENO + i : -1;
 		l->s[i].show_is_file = shown && is_file(STDOUT_FILENO + i);
+		l->s[i].show_is_terminal = shown && is_terminal(STDOUT_FILENO + i);
 	}
 	if ((r = make_pipe(fds, err)) < 0)
 		return r;
@@ -299,16 +403,18 @@ static int prepare(int dir_fd, bool shown, struct logger *l, struct ib_logger *r
 	return 0;
 }
 
-int ib_logger_start(int dir_fd, bool shown, struct ib_logger *ret, struct ib_err *err)
+int ib_logger_start(int dir_fd, bool shown, const struct ib_pty *terminal, int slave_fd, struct ib_logger *ret, struct ib_err *err)
 {
 	ib_auto_free struct logger *l = ib_alloc(sizeof(*l));
 	int r;
 
 	*ret = (struct ib_logger){.out_fd = -1, .err_fd = -1, .status_fd = -1, .control_fd = -1};
-	l->status = l->control = -1;
+	l->status = l->control = l->cast.fd = -1;
 	for (int i = 0; i < 2; i++)
 		l->s[i].pipe = l->s[i].log = l->s[i].show = -1;
-	r = prepare(dir_fd, shown, l, ret, err);
+	r = terminal ? use_terminal(dir_fd, terminal, slave_fd, l, ret, err) : use_pipes(dir_fd, l, ret, err);
+	if (r == 0)
+		r = prepare(shown, l, ret, err);
 	if (r == 0)
 		r = fork_logger(l, err);
 	for (int i = 0; i < 2; i++) {
@@ -317,6 +423,7 @@ int ib_logger_start(int dir_fd, bool shown, struct ib_logger *ret, struct ib_err
 	}
 	ib_auto_fd_fn(&l->status);
 	ib_auto_fd_fn(&l->control);
+	ib_auto_fd_fn(&l->cast.fd);
 	if (r < 0)
 		ib_logger_clear(ret);
 	return r;
@@ -340,6 +447,18 @@ void ib_logger_clear(struct ib_logger *l)
 	ib_logger_release(l);
 	close_fd(&l->status_fd);
 	close_fd(&l->control_fd);
+}
+
+void ib_logger_progress(struct ib_logger *l, const char *line)
+{
+	char text[LINE_MAX];
+	size_t n = strnlen(line, sizeof(text) - 2);
+
+	text[0] = BYTE_LINE;
+	memcpy(text + 1, line, n);
+	text[n + 1] = '\0';
+	if (write(l->control_fd, text, n + 2) < 0)
+		return; /* it ended early, which its end will tell */
 }
 
 static bool readable(int fd)

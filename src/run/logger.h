@@ -8,6 +8,7 @@
 #include <stdint.h>
 
 #include "base/err.h"
+#include "run/pty.h"
 #include "run/signals.h"
 
 struct ib_logger {
@@ -19,10 +20,15 @@ struct ib_logger {
 struct ib_logger_status {
 	uint64_t kept[2], lost[2]; /* bytes of stdout, stderr: in the log, not in the log */
 	int32_t sys[2];            /* errno of the write that failed, or 0 */
+	int32_t cast_sys;          /* why terminal.cast is not complete, or 0 */
 };
 
-/* Creates both logs below dir_fd (they must not exist) and starts the logger. show false: nothing is shown. */
-IB_MUST int ib_logger_start(int dir_fd, bool show, struct ib_logger *ret, struct ib_err *err);
+/* Creates both logs below dir_fd (they must not exist) and starts the logger. show false: nothing is shown. With a terminal (not NULL) the command
+ * writes to slave_fd, which is taken over: there is no stderr.log then, and a terminal.cast beside stdout.log. */
+IB_MUST int ib_logger_start(int dir_fd, bool show, const struct ib_pty *terminal, int slave_fd, struct ib_logger *ret, struct ib_err *err);
+/* A line for the terminal that our standard error is, in place of the last one; the logger draws it where nothing of the command's output is
+ * disturbed: only while that ends with a whole line, and it is erased before more is shown. Nothing happens where there is no terminal. */
+void ib_logger_progress(struct ib_logger *l, const char *line);
 /* Closes the write ends of this process. */
 void ib_logger_release(struct ib_logger *l);
 /* Waits until both logs are complete. hurry: do not wait for a reader of our own output that has stopped reading; so does a signal. IB_E_STATE:

@@ -122,6 +122,16 @@ static int refresh(struct ib_plan *p, struct ib_err *err)
 	return 0;
 }
 
+/* Slots that are still to be run. */
+static size_t count_empty(const struct ib_plan *p)
+{
+	size_t n = 0;
+
+	for (size_t i = 0; i < p->contract.slots_n; i++)
+		n += p->slots.v[i].selected && p->slots.v[i].state == IB_SLOT_EMPTY;
+	return n;
+}
+
 static void summarise(const struct ib_plan *p, const struct ib_contract_slot *slot, const struct ib_record *r)
 {
 	ib_auto_buf struct ib_buf b = IB_BUF(600);
@@ -144,6 +154,21 @@ static bool is_interrupted(struct ib_plan *p)
 	if (p->signals.caught)
 		ib_log(p->ctx, IB_LOG_WARNING, "interrupted: the same command resumes the plan");
 	return p->signals.caught != 0;
+}
+
+/* Runs one slot; the progress line knows how long it took. */
+static int run_slot(struct ib_plan *p, const struct ib_contract_slot *slot, int attempt, struct ib_record *ret_record, struct ib_err *err)
+{
+	int64_t from = ib_monotonic_ns(p->ctx->clock);
+	int r;
+
+	p->progress.at = (size_t)slot->slot + 1;
+	p->progress.total = p->contract.slots_n;
+	p->progress.left = count_empty(p);
+	r = ib_plan_slot(p, slot, attempt, ret_record, err);
+	if (r == 0 && ret_record->state != IB_STATE_REFUSED && ret_record->state != IB_STATE_INTERRUPTED)
+		ib_progress_took(&p->progress, ib_monotonic_ns(p->ctx->clock) - from);
+	return r;
 }
 
 /* May the group of a slot begin? */
@@ -178,7 +203,7 @@ static int visit(struct ib_plan *p, size_t at, struct ib_stop *stop, bool *ret_g
 	*ret_go = gate_open(p, &p->contract.groups[slot->group_at]) && !ib_stop_time(p->ctx, &p->contract, stop);
 	if (!*ret_go)
 		return 0;
-	r = ib_plan_slot(p, slot, p->slots.v[at].attempts + 1, &record, err);
+	r = run_slot(p, slot, p->slots.v[at].attempts + 1, &record, err);
 	if (r < 0)
 		return r;
 	summarise(p, slot, &record);
@@ -225,6 +250,7 @@ static void plan_clear(struct ib_plan *p)
 	json_decref(p->nodes);
 	ib_study_clear(&p->study);
 	ib_slots_clear(&p->slots);
+	ib_progress_clear(&p->progress);
 	if (p->lock_fd >= 0)
 		close(p->lock_fd);
 }

@@ -25,6 +25,7 @@ struct ib_plan {
 	struct ib_slots slots;
 	json_t *nodes;    /* captures of other nodes, as ib_nodes_capture() gives them; NULL: none, or not asked yet */
 	bool nodes_asked;
+	struct ib_progress progress;
 	int lock_fd; /* of contracts/, locked: one plan at a time in a study */
 };
 

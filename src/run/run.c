@@ -269,7 +269,7 @@ static int carry_out(struct work *w, struct ib_err *err)
 		return r;
 	if (prepare(run)) {
 		if (ib_run_execute(run, &res, &why) < 0)
-			refuse(run, "command", &why);
+			refuse(run, why.code == IB_E_UNSUPPORTED ? "network" : "command", &why);
 		else
 			conclude(run, &res);
 	}
@@ -318,13 +318,21 @@ int ib_run_one(const struct ib_ctx *ctx, struct ib_study *study, struct ib_signa
 	return 0;
 }
 
+static bool has_reason(const struct ib_record *record, const char *reason)
+{
+	for (size_t i = 0; i < record->reasons.n; i++)
+		if (strcmp(record->reasons.v[i], reason) == 0)
+			return true;
+	return false;
+}
+
 int ib_run_exit_status(const struct ib_record *record, const struct ib_signals *signals)
 {
 	if (record->exit.exec_errno != IB_NONE)
 		return record->exit.exec_errno == ENOENT ? IB_EXIT_NOT_FOUND : IB_EXIT_CANNOT_EXECUTE;
 	if (record->state == IB_STATE_INTERRUPTED && signals->caught)
 		return IB_EXIT_SIGNAL + signals->caught;
-	if (record->exit.timed_out)
+	if (record->exit.timed_out || has_reason(record, "no_progress"))
 		return IB_EXIT_TIMED_OUT;
 	if (record->exit.signal != IB_NONE)
 		return IB_EXIT_SIGNAL + (int)record->exit.signal;

@@ -12,6 +12,7 @@
 #include "base/err.h"
 #include "model/record.h"
 #include "run/child.h"
+#include "run/progress.h"
 #include "run/signals.h"
 #include "run/study.h"
 
@@ -51,7 +52,12 @@ struct ib_run_spec {
 	bool strict_placeholders;    /* plan: an unknown {name} is an error and "{{" is a brace; ad hoc: both stay as they are */
 	const char *cache_condition; /* NULL: unspecified */
 	int64_t timeout_ns;          /* 0: none */
-	int64_t grace_ns;            /* between TERM and KILL; 0: 10 s */
+	int64_t grace_ns;            /* between the first signal and what is harder; 0: that of the client */
+	const char *client;          /* see ib-contract(5), or NULL */
+	int64_t no_progress_ns;      /* end the command when nothing that it writes has grown for so long; 0: never */
+	int64_t memory_bytes;        /* limit of the command and all its processes; 0: none */
+	bool pty, no_network;
+	const struct ib_progress *progress; /* where the plan stands, for a terminal, or NULL */
 	int expected_status;         /* the command's exit status that means success */
 	bool no_capture;             /* neither node capture nor before.json and after.json */
 	const char *contract_sha256; /* of the contract's JSON form, or NULL */
