@@ -19,6 +19,9 @@ IB_MUST int ib_run_write_command(struct ib_run *run, struct ib_err *err);
 /* execute.c: the command, from its start to its last byte of output; the record holds the result. An error: it was not started. */
 IB_MUST int ib_run_execute(struct ib_run *run, struct ib_child_result *res, struct ib_err *err);
 
+/* run.c: ctx->env without what an outer run set, and the variables of this one; appended to ret. */
+void ib_run_env(const struct ib_ctx *ctx, const char *id, const char *dir, const char *output_dir, struct ib_strv *ret);
+
 /* hook.c: a command around the measured one whose output is kept, but which is no hook of the record. */
 struct ib_run_ask {
 	const char *dir, *name; /* DIR/NAME.{out,err} below the run directory; dir "": there itself */

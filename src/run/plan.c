@@ -16,6 +16,8 @@
 #include "model/template.h"
 #include "redact/redact.h"
 #include "run/plan_inside.h"
+#include "run/quality.h"
+#include "run/quality_sweep.h"
 #include "run/stop.h"
 
 static const char *find_secret(void *arg, const char *text)
@@ -222,6 +224,37 @@ static void conclude(const struct ib_plan *p, size_t open)
 		ib_log(p->ctx, IB_LOG_INFO, "--only left %zu of the plan's %zu slots out", p->contract.slots_n - selected, p->contract.slots_n);
 }
 
+/* Is there a slot left to be run? */
+static bool any_empty(const struct ib_plan *p)
+{
+	for (size_t i = 0; i < p->contract.slots_n; i++)
+		if (p->slots.v[i].selected && p->slots.v[i].state == IB_SLOT_EMPTY)
+			return true;
+	return false;
+}
+
+/* The quality check before the first run of this ib-run. */
+static int check_before(struct ib_plan *p, bool *ret_go, struct ib_err *err)
+{
+	int r = refresh(p, err);
+
+	if (r < 0 || !any_empty(p))
+		return r;
+	r = ib_quality(p, "before", ret_go, err);
+	if (r == 0 && !*ret_go)
+		ib_log(p->ctx, IB_LOG_WARNING, "the quality check did not pass: the plan stops here; the same command makes it again");
+	return r;
+}
+
+/* The one after the last run of the plan. */
+static int check_after(struct ib_plan *p, bool *ret_go, struct ib_err *err)
+{
+	bool due = false;
+	int r = p->contract.quality && !any_empty(p) ? ib_quality_due_after(p, &due, err) : 0;
+
+	return r < 0 || !due ? r : ib_quality(p, "after", ret_go, err);
+}
+
 static int carry_out(struct ib_plan *p, int *ret_exit, struct ib_err *err)
 {
 	struct ib_stop stop = {.began_ns = ib_monotonic_ns(p->ctx->clock)};
@@ -229,15 +262,18 @@ static int carry_out(struct ib_plan *p, int *ret_exit, struct ib_err *err)
 	bool go = true;
 	int r = 0;
 
+	r = check_before(p, &go, err);
 	for (size_t i = 0; r == 0 && go && i < p->contract.slots_n; i++)
 		r = visit(p, i, &stop, &go, err);
 	if (r == 0)
 		r = refresh(p, err);
+	if (r == 0 && go)
+		r = check_after(p, &go, err);
 	if (r < 0)
 		return r;
 	open = ib_slots_open(&p->slots, NULL);
 	conclude(p, open);
-	*ret_exit = open > 0 ? 1 : 0;
+	*ret_exit = open > 0 || !go ? 1 : 0;
 	return 0;
 }
 

@@ -90,22 +90,21 @@ static int append_start(struct work *w, struct ib_err *err)
 	return ib_ledger_append(w->run.study->ledger, &e, make_dir, w, err);
 }
 
-static void make_env(struct work *w)
+void ib_run_env(const struct ib_ctx *ctx, const char *id, const char *dir, const char *output_dir, struct ib_strv *ret)
 {
 	static const char *const ours[] = {"IB_RUN_ID=", "IB_RUN_DIR=", "IB_OUTPUT_DIR=", "IB_HOOK="};
 
-	for (char *const *e = w->run.ctx->env; e && *e; e++) {
+	for (char *const *e = ctx->env; e && *e; e++) {
 		bool skip = false;
 
 		for (size_t i = 0; i < IB_LEN(ours); i++)
 			skip |= ib_starts(*e, ours[i]);
 		if (!skip)
-			ib_strv_add(&w->env, *e);
+			ib_strv_add(ret, *e);
 	}
-	ib_strv_take(&w->env, ib_asprintf("IB_RUN_ID=%s", w->id));
-	ib_strv_take(&w->env, ib_asprintf("IB_RUN_DIR=%s", w->dir));
-	ib_strv_take(&w->env, ib_asprintf("IB_OUTPUT_DIR=%s", w->output_dir));
-	w->run.env = w->env.v;
+	ib_strv_take(ret, ib_asprintf("IB_RUN_ID=%s", id));
+	ib_strv_take(ret, ib_asprintf("IB_RUN_DIR=%s", dir));
+	ib_strv_take(ret, ib_asprintf("IB_OUTPUT_DIR=%s", output_dir));
 }
 
 static int begin(struct work *w, struct ib_err *err)
@@ -122,7 +121,8 @@ static int begin(struct work *w, struct ib_err *err)
 	run->id = w->id;
 	run->dir = w->dir;
 	run->output_dir = w->output_dir;
-	make_env(w);
+	ib_run_env(run->ctx, w->id, w->dir, w->output_dir, &w->env);
+	run->env = w->env.v;
 	return append_start(w, err);
 }
 

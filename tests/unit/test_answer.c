@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* An output is what a contract expects, or it is said what was found in its place. */
+#include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/auto.h"
 #include "base/str.h"
 #include "redact/redact.h"
 #include "run/answer.h"
+#include "run/quality.h"
 #include "unit.h"
 
 struct judged {
@@ -129,7 +132,42 @@ static void test_answer_is_kept_short_and_redacted(void)
 	CU_ASSERT_PTR_NULL(strstr(found, "\xef\xbf\xbd")); /* cut between characters */
 }
 
+static void test_answer_metric_of_a_command(void)
+{
+	static const struct {
+		const char *output;
+		double want; /* NAN: none */
+	} cases[] = {
+		{"0.75\n", 0.75},
+		{"{\"acc\": 0.75, \"n\": 3}", 0.75},
+		{"loading ...\ndone\n{\"acc\": 7e-1}\n\n", 0.7},
+		{"{\n  \"acc\": 1\n}\n", 1},
+		{"1 2\n-3\n", -3},
+		{"acc 0.75", NAN},
+		{"0.75\nacc", NAN},
+		{"{\"acc\": \"0.75\"}", NAN},
+		{"{\"loss\": 0.75}", NAN},
+		{"{\"acc\": {\"acc\": 1}}", NAN},
+		{"nan", NAN},
+		{"-inf", NAN},
+		{"0x10", NAN},
+		{"1e999", NAN},
+		{"", NAN},
+		{"\n\n", NAN},
+	};
+
+	for (size_t i = 0; i < IB_LEN(cases); i++) {
+		double got = ib_quality_metric(cases[i].output, strlen(cases[i].output), "acc");
+
+		if (isnan(cases[i].want) ? !isnan(got) : got != cases[i].want) {
+			printf("# '%s' gives %g\n", cases[i].output, got);
+			CU_FAIL("another metric");
+		}
+	}
+}
+
 static const struct ib_test tests[] = {
+	IB_TEST(test_answer_metric_of_a_command),
 	IB_TEST(test_answer_of_text),
 	IB_TEST(test_answer_of_json),
 	IB_TEST(test_answer_of_hostile_output),
