@@ -68,29 +68,35 @@ static int ask_cases(struct check *c, struct ib_err *err)
 
 /* --- the command with a metric --- */
 
-static double number_in(const char *text, size_t n, const char *metric)
+/* The whole of a text without white space as a finite decimal number, or NAN. */
+static double plain_number(const char *text, size_t n)
 {
-	ib_auto_json json_t *j = NULL;
-	const json_t *v;
-	char *end, number[64];
+	char number[64], *end;
 	double d;
 
-	while (n > 0 && strchr(" \t\r\n", text[n - 1]))
-		n--;
-	while (n > 0 && strchr(" \t\r\n", *text)) {
-		text++;
-		n--;
-	}
-	if (n > 0 && *text == '{' && ib_json_load_foreign(text, n, "the output", &j, NULL) == 0) {
-		v = metric ? json_object_get(j, metric) : NULL;
-		return json_is_number(v) ? json_number_value(v) : NAN;
-	}
 	if (n == 0 || n >= sizeof(number) || !strchr("-+.0123456789", *text))
 		return NAN;
 	memcpy(number, text, n);
 	number[n] = '\0';
 	d = strtod(number, &end);
 	return *end || !isfinite(d) || strpbrk(number, "xX") ? NAN : d;
+}
+
+static double number_in(const char *text, size_t n, const char *metric)
+{
+	ib_auto_json json_t *j = NULL;
+	const json_t *v;
+
+	while (n > 0 && strchr(" \t\r\n", text[n - 1]))
+		n--;
+	for (; n > 0 && strchr(" \t\r\n", *text); n--)
+		text++;
+	if (n == 0 || *text != '{')
+		return plain_number(text, n);
+	if (!metric || ib_json_load_foreign(text, n, "the output", &j, NULL) < 0)
+		return NAN;
+	v = json_object_get(j, metric);
+	return json_is_number(v) ? json_number_value(v) : NAN;
 }
 
 double ib_quality_metric(const char *output, size_t n, const char *metric)
