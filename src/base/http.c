@@ -106,10 +106,18 @@ static int describe(CURLcode e, const char *text, const struct ib_buf *body, str
 	return ib_fail(err, IB_E_IO, 0, "no answer: %s", what);
 }
 
+void ib_http_end(void **session)
+{
+	if (*session)
+		curl_easy_cleanup(*session);
+	*session = NULL;
+}
+
 int ib_http_fetch(const struct ib_http *request, struct ib_buf *body, int *ret_status, struct ib_err *err)
 {
-	__attribute__((cleanup(free_easy))) CURL *c = curl_easy_init();
+	__attribute__((cleanup(free_easy))) CURL *own = NULL;
 	__attribute__((cleanup(free_list))) struct curl_slist *headers = NULL;
+	CURL *c = request->session && *request->session ? *request->session : curl_easy_init();
 	ib_auto_free char *direct = no_proxy();
 	char text[CURL_ERROR_SIZE] = "";
 	long status = 0;
@@ -117,6 +125,10 @@ int ib_http_fetch(const struct ib_http *request, struct ib_buf *body, int *ret_s
 
 	if (!c)
 		return ib_fail(err, IB_E_INTERNAL, 0, "cannot start the HTTP client");
+	if (request->session)
+		*request->session = c;
+	else
+		own = c;
 	e = set_up(c, request, body, text, direct, &headers);
 	if (e == CURLE_OK)
 		e = curl_easy_perform(c);

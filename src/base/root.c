@@ -355,6 +355,23 @@ struct ib_fact ib_root_read(struct ib_root *r, const char *path, struct ib_buf *
 	return end(r, path, fact, ib_buf_str(out), out->len);
 }
 
+struct ib_fact ib_root_keep(struct ib_root *r, const char *path, int *ret_fd)
+{
+	const int flags = O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY;
+	struct ib_fact fact = r ? begin(r, path) : (struct ib_fact){IB_FACT_OK, 0};
+	int error = 0;
+
+	*ret_fd = -1;
+	if (fact.status != IB_FACT_OK)
+		return fact;
+	if (r)
+		error = open_below(r, path, flags, ret_fd);
+	else if ((*ret_fd = open(path, flags)) < 0)
+		error = errno;
+	fact = ib_fact_of(error);
+	return r ? end(r, path, fact, NULL, 0) : fact;
+}
+
 struct ib_fact ib_root_list(struct ib_root *r, const char *path, struct ib_strv *ret)
 {
 	struct ib_fact fact = begin(r, path);

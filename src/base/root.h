@@ -38,6 +38,8 @@ const char *ib_root_path(const struct ib_root *r); /* as given to ib_root_open *
 
 /* Reads a regular file ("/proc/stat") whole, up to out->max bytes (more: error, EFBIG; nothing is kept then). */
 struct ib_fact ib_root_read(struct ib_root *r, const char *path, struct ib_buf *out);
+/* Opens a file or directory for reading again and again; *ret_fd is -1 unless ok. r NULL: the live system. */
+struct ib_fact ib_root_keep(struct ib_root *r, const char *path, int *ret_fd);
 /* Names in a directory, sorted by bytes, without "." and "..". */
 struct ib_fact ib_root_list(struct ib_root *r, const char *path, struct ib_strv *ret);
 /* ok when something is there, of whatever kind. */

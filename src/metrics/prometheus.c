@@ -96,6 +96,24 @@ double ib_prometheus_sum(const char *text, const char *name)
 	return any ? sum : NAN;
 }
 
+double ib_prometheus_max(const char *text, const char *name)
+{
+	double most = NAN;
+
+	for (const char *line = text, *end; *line; line = *end ? end + 1 : end) {
+		struct sample s;
+
+		end = line_end(line);
+		if (!read_line(line, end, name, &s))
+			continue;
+		if (isnan(s.value))
+			return NAN;
+		if (!(s.value <= most))
+			most = s.value;
+	}
+	return most;
+}
+
 /* The value of a label within a label set, allocated, or NULL. */
 static char *label_value(const struct sample *s, const char *label)
 {

@@ -13,6 +13,7 @@
 #include "base/clock.h"
 #include "base/str.h"
 #include "run/outside.h"
+#include "run/sampler.h"
 
 #define STEP_MIN_NS (IB_NS / 10) /* clocks that differ by less do so all the time */
 
@@ -225,11 +226,13 @@ static int execute(struct ib_execution *x, struct ib_child_result *res, struct i
 {
 	struct ib_run *run = x->run;
 	struct ib_execution_clocks to;
+	struct ib_sampler sampler;
 	int r;
 
 	if ((r = ib_run_expand_all(run, run->spec->argv, run->spec->strict_placeholders, &x->argv, err)) < 0 || (r = prepare(x, err)) < 0)
 		return r;
 	ib_execution_isolation(x);
+	ib_sampler_start(run, &sampler);
 	set_marker(run);
 	run->command = res;
 	x->from = clocks(run);
@@ -238,6 +241,7 @@ static int execute(struct ib_execution *x, struct ib_child_result *res, struct i
 	run->command = NULL;
 	if (r == 0)
 		ib_execution_resources(x, res);
+	ib_sampler_finish(run, &sampler);
 	collect(x, res);
 	if (r < 0)
 		return r;

@@ -18,7 +18,7 @@ struct ib_plan_options {
 	bool amend;           /* accept a contract that changed after results */
 	bool dry_run;         /* only list the commands */
 	bool check;           /* only look whether the plan can be carried out */
-	bool no_capture;
+	bool no_capture, no_sample;
 };
 
 /* Carries out what is left of the plan, in order; the study directory becomes the working directory of the process. *ret_exit: 0 every slot was filled by a

@@ -226,6 +226,8 @@ int ib_plan_slot(struct ib_plan *plan, const struct ib_contract_slot *slot, int 
 		.progress = &plan->progress,
 		.expected_status = (int)s.group->expect.exit_status,
 		.no_capture = plan->options->no_capture,
+		.no_sample = !c->sample || plan->options->no_sample,
+		.sample_interval_ns = c->sample_interval_ns,
 		.contract_sha256 = plan->json_sha256,
 		.workloads = workloads,
 		.workloads_n = list_workloads(&s, workloads),
@@ -233,6 +235,9 @@ int ib_plan_slot(struct ib_plan *plan, const struct ib_contract_slot *slot, int 
 	};
 	int r;
 
+	spec.sampling.endpoint = c->endpoint;
+	if (s.group->has_evidence)
+		spec.sampling = (struct ib_run_sampling){s.group->evidence.metrics_urls, s.group->evidence.engine, s.group->evidence.counters, c->endpoint};
 	ib_hook_argv(slot->command, &argv);
 	spec.argv = argv.v;
 	if (!plan->options->no_capture && !plan->nodes_asked) /* once, before the first run of this process */

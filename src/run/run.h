@@ -43,6 +43,14 @@ struct ib_run_workload {
 	const char *sha256;      /* expected, or NULL: only recorded */
 };
 
+/* What the sampler asks besides the machine. */
+struct ib_run_sampling {
+	const json_t *urls;     /* array of URLs of metrics, or NULL */
+	const char *engine;     /* whose metrics they are */
+	const json_t *counters; /* names that the contract gives (engine "custom"), or NULL */
+	const char *endpoint;   /* the server's URL, or NULL: none is known */
+};
+
 struct ib_run_spec {
 	const char *group, *cell; /* may be NULL */
 	int repeat, attempt;      /* from 1 */
@@ -60,6 +68,9 @@ struct ib_run_spec {
 	const struct ib_progress *progress; /* where the plan stands, for a terminal, or NULL */
 	int expected_status;         /* the command's exit status that means success */
 	bool no_capture;             /* neither node capture nor before.json and after.json */
+	bool no_sample;              /* the load is not sampled */
+	int64_t sample_interval_ns;  /* 0: 1 s */
+	struct ib_run_sampling sampling;
 	const char *contract_sha256; /* of the contract's JSON form, or NULL */
 	const struct ib_run_workload *workloads;
 	size_t workloads_n;

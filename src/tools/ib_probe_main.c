@@ -16,7 +16,7 @@
 
 #define BODY_MAX (16u << 20)
 
-enum { OPT_POST = 1, OPT_BODY, OPT_BODY_FILE, OPT_TYPE, OPT_TIMEOUT, OPT_LIMIT };
+enum { OPT_POST = 1, OPT_BODY, OPT_BODY_FILE, OPT_TYPE, OPT_TIMEOUT, OPT_LIMIT, OPT_POLL };
 
 static const struct ib_opt opts[] = {
 	{.id = OPT_POST, .name = "post", .help = "POST with an empty body instead of GET"},
@@ -25,10 +25,11 @@ static const struct ib_opt opts[] = {
 	{.id = OPT_TYPE, .name = "content-type", .metavar = "TYPE", .help = "of what is posted (unset: application/json)"},
 	{.id = OPT_TIMEOUT, .name = "timeout", .metavar = "TIME", .help = "for everything together (unset: 10s)"},
 	{.id = OPT_LIMIT, .name = "limit", .metavar = "BYTES", .help = "of the body (unset: 16777216)"},
+	{.id = OPT_POLL, .name = "poll", .help = "ask for every line on standard input; before each body a line: status (0: none) and bytes"},
 	{0},
 };
 
-static const char *const synopsis[] = {"[--post | --body | --body-file FILE] [--content-type TYPE] [--timeout TIME] [--limit BYTES] URL|-", NULL};
+static const char *const synopsis[] = {"[--post | --body | --body-file FILE] [--content-type TYPE] [--timeout TIME] [--limit BYTES] [--poll] URL|-", NULL};
 
 static const char *const exits[] = {"0    answered with status 200 to 299", "1    answered with another status", "2    wrong command line", "3    no answer",
 				    "4    the body is too large", "124  not in time", NULL};
@@ -45,6 +46,7 @@ struct args {
 	struct ib_http http;
 	const char *body_file; /* "-": standard input */
 	int64_t limit;
+	bool poll;
 };
 
 static int take(int id, const char *arg, struct args *ret, struct ib_err *err)
@@ -63,6 +65,9 @@ static int take(int id, const char *arg, struct args *ret, struct ib_err *err)
 		return arg[strcspn(arg, "\r\n")] ? ib_fail(err, IB_E_USAGE, 0, "a content type is one line") : 0;
 	case OPT_TIMEOUT:
 		return ib_duration_parse(arg, &ret->http.timeout_ns, err);
+	case OPT_POLL:
+		ret->poll = true;
+		return 0;
 	case OPT_LIMIT:
 		return ib_parse_int(arg, 1, 1 << 30, &ret->limit, err);
 	default:
@@ -134,6 +139,32 @@ static int probe(struct args *a)
 	return r == IB_E_TIMEOUT ? IB_EXIT_TIMED_OUT : r == IB_E_LIMIT ? IB_EXIT_REFUSED : r == IB_E_USAGE ? IB_EXIT_USAGE : IB_EXIT_UNDECIDED;
 }
 
+/* Asks again whenever a line comes in, over one connection where the server keeps it open; until the end of standard input. */
+static int poll_url(struct args *a)
+{
+	ib_auto_buf struct ib_buf body = IB_BUF((size_t)a->limit);
+	void *session = NULL;
+	int c;
+
+	a->http.session = &session;
+	while ((c = getchar()) != EOF) {
+		int status = 0;
+
+		if (c != '\n')
+			continue;
+		ib_buf_reset(&body);
+		body.overflow = false;
+		if (ib_http_fetch(&a->http, &body, &status, NULL) < 0) {
+			status = 0;
+			ib_buf_reset(&body);
+		}
+		if (printf("%d %zu\n", status, body.len) < 0 || fwrite(ib_buf_str(&body), 1, body.len, stdout) != body.len || fflush(stdout) != 0)
+			break;
+	}
+	ib_http_end(&session);
+	return ib_tool_finish(&tool, IB_EXIT_OK);
+}
+
 int main(int argc, char **argv)
 {
 	struct args a = {.http = {.timeout_ns = 10 * IB_NS}, .limit = 16 << 20};
@@ -144,5 +175,5 @@ int main(int argc, char **argv)
 		return ib_tool_usage(&tool, &err, IB_EXIT_USAGE);
 	if (info)
 		return ib_opt_info(&tool, info);
-	return probe(&a);
+	return a.poll ? poll_url(&a) : probe(&a);
 }

@@ -91,7 +91,7 @@ END
     is "the count is right" "$(sed -n 4p result | tr -dc '0-9 ' | awk '{print $1}')" "$(( $(cat size) - $(sed -n 4p result | wc -c) + 1 ))"
     is "the ledger has its finish entry" "$(sed -n 6p result)" 1
     is "everything was shown" "$(sed -n 7p result)" 8000006
-    is "nothing half-written is left" "$(sed -n 8p result)" "command.json output record.json stderr.log stdout.log "
+    is "nothing half-written is left" "$(sed -n 8p result)" "command.json output record.json samples.jsonl stderr.log stdout.log "
     is "the next run is refused before it starts" "$(sed -n 1p result2)" "status 125"
     is "its command did not run" "$(sed -n 2p result2)" s
     is "the ledger still ends with a whole line" "$(sed -n 3p result2)" '\n'

@@ -21,13 +21,16 @@ def schema(name):
     s = json.load(open("%s/schemas/%s-v1.schema.json" % (src, name)))
     V.check_schema(s)
     return V(s)
-record, entry, command = schema("record"), schema("entry"), schema("command")
+record, entry, command, samples = schema("record"), schema("entry"), schema("command"), schema("samples")
 def check(v, doc, where):
     for e in v.iter_errors(doc):
         print(where, list(e.path), e.message[:120])
 states, kinds = set(), set()
 for f in glob.glob("s/runs/*/record.json"):
     d = json.load(open(f)); check(record, d, f); states.add(d["state"])
+for f in glob.glob("s/runs/*/samples.jsonl"):
+    for n, line in enumerate(open(f)):
+        check(samples, json.loads(line), "%s line %d" % (f, n + 1))
 for f in glob.glob("s/runs/*/command.json"):
     check(command, json.load(open(f)), f)
 for n, line in enumerate(open("s/ledger.jsonl"), 1):
