@@ -129,6 +129,7 @@ static void set_kind(json_t *o, const struct ib_entry *e)
 		ib_json_set_str(o, "text", e->text);
 		break;
 	case IB_ENTRY_TORN:
+	case IB_ENTRY_ANALYSIS:
 	case IB_ENTRY_QUALITY:
 	case IB_ENTRY_RECORDING:
 	case IB_ENTRY_CEILING:
@@ -283,7 +284,7 @@ int ib_entry_from_json(const json_t *j, const char *where, struct ib_entry *ret,
 	static int (*const readers[IB_ENTRY_KINDS])(const json_t *, const char *, struct ib_entry *, struct ib_err *) = {
 		[IB_ENTRY_CONTRACT] = read_contract, [IB_ENTRY_AMENDMENT] = read_amendment, [IB_ENTRY_START] = read_start,
 		[IB_ENTRY_FINISH] = read_finish,     [IB_ENTRY_ABANDONED] = read_run,       [IB_ENTRY_EXCLUSION] = read_exclusion,
-		[IB_ENTRY_NOTE] = read_note,         [IB_ENTRY_IMPORT] = read_import,       [IB_ENTRY_ANALYSIS] = read_import,
+		[IB_ENTRY_NOTE] = read_note,         [IB_ENTRY_IMPORT] = read_import,       [IB_ENTRY_ANALYSIS] = read_file,
 		[IB_ENTRY_TORN] = read_file,         [IB_ENTRY_SEAL] = read_seal,
 		[IB_ENTRY_QUALITY] = read_file,      [IB_ENTRY_RECORDING] = read_file,   [IB_ENTRY_CEILING] = read_file,
 	};

@@ -24,7 +24,7 @@ enum ib_entry_kind {
 	IB_ENTRY_EXCLUSION,
 	IB_ENTRY_NOTE,
 	IB_ENTRY_IMPORT,
-	IB_ENTRY_ANALYSIS,
+	IB_ENTRY_ANALYSIS, /* analysis/<id>/analysis.json */
 	IB_ENTRY_TORN,
 	IB_ENTRY_SEAL,
 	IB_ENTRY_QUALITY,   /* a quality check: quality/<id>/result.json */
@@ -65,7 +65,7 @@ struct ib_entry {
 	char record_sha256[IB_HEX_LEN];        /* finish */
 	struct ib_strv captures;               /* finish: digests */
 	char *text;                            /* note */
-	char *file;                            /* torn, quality, recording, ceiling */
+	char *file;                            /* torn, analysis, quality, recording, ceiling */
 	int64_t bytes;                         /* of it */
 	char sha256[IB_HEX_LEN];
 	char tree_sha256[IB_HEX_LEN];          /* seal */
@@ -77,7 +77,7 @@ void ib_entry_clear(struct ib_entry *e);
 
 /* New reference, keys in the normative order. */
 json_t *ib_entry_to_json(const struct ib_entry *e);
-/* Strict. *ret needs no init; cleared on failure. Of import and analysis only the common keys (and run) are read. */
+/* Strict. *ret needs no init; cleared on failure. Of import only the common keys (and run) are read. */
 IB_MUST int ib_entry_from_json(const json_t *j, const char *where, struct ib_entry *ret, struct ib_err *err);
 
 #endif

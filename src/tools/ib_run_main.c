@@ -9,12 +9,14 @@
 #include "base/auto.h"
 #include "base/exit.h"
 #include "base/str.h"
+#include "run/analysis.h"
 #include "run/expect.h"
 #include "run/plan.h"
 #include "run/run.h"
 #include "tools/opt.h"
 
-enum { OPT_STUDY = 1, OPT_GROUP, OPT_CACHE, OPT_REPEAT, OPT_TIMEOUT, OPT_GRACE, OPT_NO_CAPTURE, OPT_DRY_RUN, OPT_QUIET, OPT_PLAN, OPT_AMEND, OPT_REASON };
+enum { OPT_STUDY = 1, OPT_GROUP, OPT_CACHE, OPT_REPEAT, OPT_TIMEOUT, OPT_GRACE, OPT_NO_CAPTURE, OPT_DRY_RUN, OPT_QUIET, OPT_PLAN, OPT_AMEND, OPT_REASON,
+       OPT_ANALYSIS };
 
 static const struct ib_opt options[] = {
 	{.id = OPT_STUDY, .letter = 'C', .name = "study", .metavar = "DIR", .help = "the study; made when absent"},
@@ -27,6 +29,7 @@ static const struct ib_opt options[] = {
 	{.id = OPT_DRY_RUN, .letter = 'n', .name = "dry-run", .help = "say what would be run, and do nothing"},
 	{.id = OPT_QUIET, .letter = 'q', .name = "quiet", .help = "no chatter on standard error"},
 	{.id = OPT_PLAN, .letter = 'p', .name = "plan", .metavar = "CONTRACT", .help = "carry out the plan of a contract"},
+	{.id = OPT_ANALYSIS, .name = "analysis", .help = "the command makes figures or tables from the study"},
 	{.id = OPT_AMEND, .name = "amend", .help = "with --plan: the contract changed after results"},
 	{.id = OPT_REASON, .name = "reason", .metavar = "TEXT", .help = "with --amend: why it changed"},
 	{0},
@@ -57,7 +60,7 @@ static const struct ib_tool tool = {
 struct args {
 	const char *study, *plan, *reason;
 	struct ib_run_spec spec;
-	bool dry_run, quiet, amend;
+	bool dry_run, quiet, amend, analysis;
 	int info; /* IB_OPT_HELP or IB_OPT_VERSION, or 0 */
 };
 
@@ -123,6 +126,9 @@ static int set_option(struct args *a, int id, const char *arg, struct ib_err *er
 		return 0;
 	case OPT_AMEND:
 		a->amend = true;
+		return 0;
+	case OPT_ANALYSIS:
+		a->analysis = true;
 		return 0;
 	case OPT_REASON:
 		a->reason = arg;
@@ -226,6 +232,14 @@ static int run_plan(const struct ib_ctx *ctx, const struct args *a, struct ib_er
 	return ib_tool_finish(&tool, status);
 }
 
+static int run_analysis(const struct ib_ctx *ctx, const struct args *a, struct ib_err *err)
+{
+	struct ib_analysis_options o = {.study = a->study, .argv = a->spec.argv, .timeout_ns = a->spec.timeout_ns, .grace_ns = a->spec.grace_ns};
+	int status = IB_EXIT_RUN_ERROR, r = ib_analysis(ctx, &o, &status, err);
+
+	return r < 0 ? r : status;
+}
+
 static int dry_run(const struct args *a)
 {
 	for (char *const *s = a->spec.argv; *s; s++)
@@ -252,7 +266,7 @@ int main(int argc, char **argv)
 		return dry_run(&a);
 	if (a.plan)
 		return run_plan(&ctx, &a, &err);
-	r = run_command(&ctx, &a, &err);
+	r = a.analysis ? run_analysis(&ctx, &a, &err) : run_command(&ctx, &a, &err);
 	if (r >= 0)
 		return r;
 	ib_tool_error(&tool, &err);

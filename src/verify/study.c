@@ -10,6 +10,7 @@
 #include "base/auto.h"
 #include "base/str.h"
 #include "clients/client.h"
+#include "verify/beside.h"
 #include "verify/runs.h"
 
 #define HELD_MAX (256u << 20)
@@ -19,7 +20,6 @@
 #define METRICS_BEFORE "endpoint/metrics-before.txt"
 #define METRICS_AFTER "endpoint/metrics-after.txt"
 #define CAPTURES_MAX 10000
-#define QUALITY_MAX 1000
 
 void ib_study_view_init(struct ib_study_view *v)
 {
@@ -112,14 +112,6 @@ static bool wants_of_run(const struct ib_study_view *v, const char *path, uint64
 	return !v->no_clients && ib_starts(rest, "output/") && (v->anchored || ib_study_listed(run, rest));
 }
 
-/* The result of a quality check. */
-static bool is_quality(const char *path)
-{
-	const char *slash = ib_starts(path, "quality/") ? strchr(path + strlen("quality/"), '/') : NULL;
-
-	return slash && strcmp(slash, "/result.json") == 0;
-}
-
 static bool wants(void *arg, const char *path, uint64_t size)
 {
 	const struct ib_study_view *v = arg;
@@ -128,7 +120,7 @@ static bool wants(void *arg, const char *path, uint64_t size)
 		return true;
 	if (ib_ends(path, ".json") && (ib_starts(path, "contracts/") || ib_starts(path, "captures/")))
 		return true;
-	if (is_quality(path))
+	if (ib_beside_is(path))
 		return true;
 	return wants_of_run(v, path, size);
 }
@@ -180,27 +172,12 @@ static void take_contract(struct ib_study_view *v, const char *path, const char 
 	doc->code = IB_E_HASH;
 }
 
-static bool recorded_quality(const struct ib_study_view *v, const char *path, const char *sha256)
+static void take_beside(struct ib_study_view *v, const char *path, const char *sha256, const char *data, uint64_t size)
 {
-	for (size_t i = 0; i < v->n_entries; i++) {
-		const struct ib_study_entry *e = &v->entries[i];
+	struct ib_study_doc *doc = ib_beside_add(v, path, sha256);
 
-		if (!e->why && e->e.kind == IB_ENTRY_QUALITY && strcmp(e->e.file, path) == 0)
-			return strcmp(e->e.sha256, sha256) == 0;
-	}
-	return false;
-}
-
-/* What no entry of the ledger holds is no quality check: S17 says so. */
-static void take_quality(struct ib_study_view *v, const char *path, const char *sha256, const char *data, uint64_t size)
-{
-	struct ib_study_doc *doc;
-
-	if (v->n_quality >= QUALITY_MAX || !recorded_quality(v, path, sha256))
+	if (!doc)
 		return;
-	v->quality = ib_realloc(v->quality, v->n_quality + 1, sizeof(*v->quality));
-	doc = &v->quality[v->n_quality++];
-	*doc = (struct ib_study_doc){0};
 	name_doc(doc, path, sha256);
 	parse(v, doc, data, size);
 }
@@ -396,8 +373,8 @@ static void file(void *arg, const char *path, uint64_t size, const char *sha256,
 			too_large(&v->withheld);
 	} else if (data && ib_starts(path, "contracts/")) {
 		take_contract(v, path, sha256, data, size);
-	} else if (data && is_quality(path)) {
-		take_quality(v, path, sha256, data, size);
+	} else if (data && ib_beside_is(path)) {
+		take_beside(v, path, sha256, data, size);
 	} else if (data && ib_starts(path, "captures/")) {
 		take_capture(v, path, sha256, data, size);
 	} else if (size > IB_JSON_MAX && ib_starts(path, "captures/") && ib_ends(path, ".json")) {
@@ -459,17 +436,21 @@ void ib_study_doc_clear(struct ib_study_doc *d)
 	*d = (struct ib_study_doc){0};
 }
 
+static void clear_docs(struct ib_study_doc *list, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		ib_study_doc_clear(&list[i]);
+	free(list);
+}
+
 void ib_study_view_clear(struct ib_study_view *v)
 {
 	for (size_t i = 0; i < v->n_files; i++)
 		free(v->files[i].path);
 	free(v->files);
-	for (size_t i = 0; i < v->n_contracts; i++)
-		ib_study_doc_clear(&v->contracts[i]);
-	free(v->contracts);
-	for (size_t i = 0; i < v->n_quality; i++)
-		ib_study_doc_clear(&v->quality[i]);
-	free(v->quality);
+	clear_docs(v->contracts, v->n_contracts);
+	clear_docs(v->quality, v->n_quality);
+	clear_docs(v->analyses, v->n_analyses);
 	for (size_t i = 0; i < v->n_captures; i++)
 		ib_facts_clear(&v->captures[i].facts);
 	free(v->captures);
