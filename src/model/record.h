@@ -63,12 +63,17 @@ struct ib_record_file {
 	char *path; /* below the run directory */
 	uint64_t bytes;
 	char sha256[IB_HEX_LEN];
+	bool older; /* than the start of the command: lies in output/, but was not produced there */
 };
 
 /* Counts of requests as the client's own records give them; IB_NONE where they do not say. */
 struct ib_record_requests {
 	char *client, *schema_id; /* may be NULL */
 	int64_t attempted, succeeded, failed, timed_out, output_tokens;
+	int64_t incomplete;     /* cut off by the end of the run */
+	int64_t unaccounted;    /* asked for or sent, and in none of these */
+	int64_t without_output; /* no error recorded, yet no output token; among the failed */
+	int64_t short_output;   /* succeeded with fewer output tokens than asked for */
 };
 
 /* Parts of a record that one module alone fills and knows; schemas/record-v1.schema.json has their shapes. */

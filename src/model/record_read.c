@@ -231,7 +231,11 @@ static int read_requests(const json_t *o, const char *where, struct ib_record *r
 	    (e = get_num(o, where, "attempted", &r->requests.attempted, err)) < 0 || (e = get_num(o, where, "succeeded", &r->requests.succeeded, err)) < 0 ||
 	    (e = get_num(o, where, "failed", &r->requests.failed, err)) < 0 || (e = get_num(o, where, "timed_out", &r->requests.timed_out, err)) < 0)
 		return e;
-	return get_num(o, where, "output_tokens", &r->requests.output_tokens, err);
+	if ((e = get_num(o, where, "output_tokens", &r->requests.output_tokens, err)) < 0 ||
+	    (e = get_num(o, where, "incomplete", &r->requests.incomplete, err)) < 0 || (e = get_num(o, where, "unaccounted", &r->requests.unaccounted, err)) < 0 ||
+	    (e = get_num(o, where, "without_output", &r->requests.without_output, err)) < 0)
+		return e;
+	return get_num(o, where, "short_output", &r->requests.short_output, err);
 }
 
 static int read_expectation(const json_t *o, const char *where, struct ib_record *r, struct ib_err *err)
@@ -267,6 +271,7 @@ static int read_file(const json_t *o, const char *where, struct ib_record *r, st
 	if (r->files_n && strcmp(r->files[r->files_n - 1].path, path) >= 0)
 		return ib_fail_at(err, IB_E_SYNTAX, where, "'%s': file '%s' is not in order", where, path);
 	ib_record_add_file(r, path, (uint64_t)bytes, sha256);
+	r->files[r->files_n - 1].older = json_is_true(json_object_get(o, "older"));
 	return 0;
 }
 

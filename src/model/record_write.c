@@ -163,6 +163,10 @@ static json_t *requests_json(const struct ib_record *r)
 	set_num(o, "failed", r->requests.failed);
 	set_num(o, "timed_out", r->requests.timed_out);
 	set_num(o, "output_tokens", r->requests.output_tokens);
+	set_num(o, "incomplete", r->requests.incomplete);
+	set_num(o, "unaccounted", r->requests.unaccounted);
+	set_num(o, "without_output", r->requests.without_output);
+	set_num(o, "short_output", r->requests.short_output);
 	return o;
 }
 
@@ -193,6 +197,8 @@ static json_t *files_json(const struct ib_record *r)
 		ib_json_set_str(o, "path", r->files[i].path);
 		ib_json_set_int(o, "bytes", (int64_t)r->files[i].bytes);
 		ib_json_set_str(o, "sha256", r->files[i].sha256);
+		if (r->files[i].older)
+			ib_json_set_bool(o, "older", true);
 		ib_json_add(a, o);
 	}
 	return a;

@@ -74,9 +74,9 @@ static void add(struct walk *w, char *path)
 	free(path);
 }
 
-static bool before(const struct timespec *a, const struct timespec *b)
+bool ib_run_file_older(const struct timespec *file, const struct timespec *start)
 {
-	return a->tv_sec != b->tv_sec ? a->tv_sec < b->tv_sec : a->tv_nsec < b->tv_nsec;
+	return start->tv_sec && (file->tv_sec != start->tv_sec ? file->tv_sec < start->tv_sec : file->tv_nsec < start->tv_nsec);
 }
 
 /* A link, pipe, socket or device holds no bytes of its own that could be evidence, and no reader of a study takes one: what it was goes into the
@@ -120,7 +120,7 @@ static void visit(struct walk *w, int dir_fd, const char *name, const char *pref
 		w->stuck += fchmodat(dir_fd, name, st.st_mode & 0555, 0) < 0;
 		return;
 	}
-	if (w->start->tv_sec && ib_starts(path, "output/") && before(&st.st_mtim, w->start))
+	if (ib_starts(path, "output/") && ib_run_file_older(&st.st_mtim, w->start))
 		note(w, path, "is older than the start of the command");
 	if (!ib_utf8_valid(path, strlen(path))) {
 		note(w, path, "has a name that is not UTF-8 and is not recorded");
@@ -150,6 +150,7 @@ static void digest(struct walk *w, int dir_fd, const char *path)
 {
 	ib_auto_fd int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	char hex[IB_HEX_LEN];
+	struct stat st;
 	uint64_t bytes;
 
 	if (fd < 0 || ib_sha256_fd(fd, path, hex, &bytes, NULL) < 0) {
@@ -159,6 +160,7 @@ static void digest(struct walk *w, int dir_fd, const char *path)
 	if (w->paths.n <= SYNC_EACH_MAX && fdatasync(fd) < 0 && errno != EINVAL && errno != EROFS)
 		note(w, path, "may be lost if the machine stops now");
 	ib_record_add_file(w->r, path, bytes, hex);
+	w->r->files[w->r->files_n - 1].older = ib_starts(path, "output/") && fstat(fd, &st) == 0 && ib_run_file_older(&st.st_mtim, w->start);
 }
 
 int ib_run_files(int dir_fd, const struct timespec *start, struct ib_record *r, struct ib_err *err)

@@ -20,4 +20,7 @@ IB_MUST int ib_run_files(int dir_fd, const struct timespec *start, struct ib_rec
  * it go (files of another user). */
 size_t ib_run_files_freeze(int dir_fd);
 
+/* Was a file last written before the command started? start 0: it is not known when it did. */
+bool ib_run_file_older(const struct timespec *file, const struct timespec *start);
+
 #endif

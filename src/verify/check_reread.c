@@ -7,10 +7,11 @@
 #include "base/auto.h"
 #include "base/str.h"
 #include "verify/check.h"
+#include "verify/runs.h"
 
 /* What the record should hold: the sums over all results, unknown where one of them is. */
 struct sums {
-	int64_t attempted, succeeded, failed, timed_out, output_tokens;
+	int64_t attempted, succeeded, failed, timed_out, output_tokens, incomplete;
 	const char *synthetic; /* why, or NULL */
 };
 
@@ -19,20 +20,30 @@ static void add(int64_t *sum, int64_t v)
 	*sum = v == IB_NOT_IN_FILE || *sum == IB_NONE ? IB_NONE : *sum + v;
 }
 
-static struct sums sum_up(const struct ib_results *all)
+/* A file that lay there before the command started: the record does not count what it says. */
+static bool older(const struct ib_study_run *run, const struct ib_result *r)
 {
+	const struct ib_record_file *listed = ib_study_listed(run, r->file + strlen("runs/") + strlen(run->id) + 1);
+
+	return listed && listed->older;
+}
+
+static struct sums sum_up(const struct ib_study_run *run)
+{
+	const struct ib_results *all = &run->results;
 	struct sums s = {0};
 
 	for (size_t i = 0; i < all->n; i++) {
 		const struct ib_result *r = &all->v[i];
 
-		if (r->within)
+		if (r->within || older(run, r))
 			continue;
 		add(&s.attempted, r->requests.attempted);
 		add(&s.succeeded, r->requests.succeeded);
 		add(&s.failed, r->requests.failed);
 		add(&s.timed_out, r->requests.timed_out);
 		add(&s.output_tokens, r->output_tokens);
+		add(&s.incomplete, r->requests.incomplete);
 		if (r->synthetic)
 			s.synthetic = r->synthetic;
 	}
@@ -84,7 +95,7 @@ static bool counts_something(const struct ib_record_requests *q)
 static void numbers(const struct ib_check *self, const struct ib_study_view *v, const struct ib_study_run *r, struct ib_findings *f)
 {
 	const struct ib_record_requests *rec = &r->record.requests;
-	const struct sums s = sum_up(&r->results);
+	const struct sums s = sum_up(r);
 	const struct {
 		const char *key;
 		int64_t recorded, reread;
@@ -92,6 +103,7 @@ static void numbers(const struct ib_check *self, const struct ib_study_view *v, 
 		{"attempted", rec->attempted, s.attempted}, {"succeeded", rec->succeeded, s.succeeded},
 		{"failed", rec->failed, s.failed},          {"timed_out", rec->timed_out, s.timed_out},
 		{"output_tokens", rec->output_tokens, s.output_tokens},
+		{"incomplete", rec->incomplete, rec->incomplete == IB_NONE ? IB_NONE : s.incomplete}, /* records of before had none */
 	};
 	bool same = true;
 
