@@ -11,7 +11,7 @@ run() {
     run_name=$1; shift
     ib-run -q --no-capture -C "$run_name" -- "$@" > "$T/.out" 2> "$T/.err"
     run_status=$?
-    ls -d "$run_name"/runs/*/ | tail -n 1 > "$run_name.dir"
+    ls -td "$run_name"/runs/*/ | head -n 1 > "$run_name.dir"
 }
 cat > look.py << 'EOF'
 import json, sys
