@@ -26,6 +26,9 @@ bool ib_condition_parse(const char *name, enum ib_condition *ret);
 /* Is s a name, as contracts, groups, cells and variables have them? */
 bool ib_name_valid(const char *s);
 
+/* Is the host of a URL this machine or on a private network? false also where it cannot be told. */
+bool ib_url_private(const char *url);
+
 /* Strings and JSON values point into ib_contract.json. A command is an array of strings, with placeholders. */
 struct ib_contract_hook {
 	const json_t *command; /* or NULL */

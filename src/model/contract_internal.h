@@ -54,9 +54,6 @@ IB_MUST int ib_contract_check_commands(const struct ib_yaml *y, const char *file
 /* The cells of targets; plan is the list of slots. */
 IB_MUST int ib_contract_check_targets(const struct ib_yaml *y, const json_t *plan, const char *file, struct ib_err *err);
 
-/* Is the host of a URL this machine or on a private network? false also where it cannot be told. */
-bool ib_url_private(const char *url);
-
 /* Bytes that the slots of a plan may take. */
 #define IB_CONTRACT_PLAN_MAX (8u << 20)
 

@@ -133,7 +133,7 @@ static void read_command(struct ib_lint_cell *c)
 	c->commands = c->client != NULL;
 }
 
-static void view_init(struct ib_lint_view *v, const struct ib_contract *c, const char *study)
+void ib_lint_view_init(struct ib_lint_view *v, const struct ib_contract *c, const char *study)
 {
 	*v = (struct ib_lint_view){.contract = c, .study_fd = -1};
 	if (study)
@@ -146,7 +146,7 @@ static void view_init(struct ib_lint_view *v, const struct ib_contract *c, const
 		}
 }
 
-static void view_clear(struct ib_lint_view *v)
+void ib_lint_view_clear(struct ib_lint_view *v)
 {
 	for (size_t i = 0; i < v->n; i++) {
 		ib_settings_clear(&v->cells[i].settings);
@@ -157,18 +157,24 @@ static void view_clear(struct ib_lint_view *v)
 		close(v->study_fd);
 }
 
-void ib_lint(const struct ib_contract *c, const char *study, struct ib_strv *ret)
+void ib_lint_view(const struct ib_lint_view *v, struct ib_strv *ret)
 {
-	__attribute__((cleanup(view_clear))) struct ib_lint_view v;
 	struct ib_lint_out out = {0};
 
-	view_init(&v, c, study);
 	for (size_t i = 0; ib_lints[i]; i++) {
 		out.lint = ib_lints[i];
 		out.said = 0;
-		ib_lints[i]->look(&v, &out);
+		ib_lints[i]->look(v, &out);
 		if (out.said > SAID_MAX)
 			ib_strv_take(&out.lines, ib_asprintf("%s and %zu more like this", out.lint->id, out.said - SAID_MAX));
 	}
 	*ret = out.lines;
+}
+
+void ib_lint(const struct ib_contract *c, const char *study, struct ib_strv *ret)
+{
+	__attribute__((cleanup(ib_lint_view_clear))) struct ib_lint_view v;
+
+	ib_lint_view_init(&v, c, study);
+	ib_lint_view(&v, ret);
 }

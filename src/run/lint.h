@@ -45,6 +45,11 @@ extern const struct ib_lint *const ib_lints[];
  * ret is cleared by the caller. */
 void ib_lint(const struct ib_contract *c, const char *study, struct ib_strv *ret);
 
+/* The same in parts: the cells of a contract as lints (and checks) see them, and all lints over these. */
+void ib_lint_view_init(struct ib_lint_view *v, const struct ib_contract *c, const char *study);
+void ib_lint_view_clear(struct ib_lint_view *v);
+void ib_lint_view(const struct ib_lint_view *v, struct ib_strv *ret);
+
 /* --- for lints --- */
 
 /* Says something of a cell, of a group where slot is NULL, of the plan where both are. */

@@ -15,6 +15,7 @@
 #include "base/str.h"
 #include "model/template.h"
 #include "redact/redact.h"
+#include "run/check.h"
 #include "run/plan_inside.h"
 #include "run/quality.h"
 #include "run/quality_sweep.h"
@@ -46,64 +47,6 @@ static int load(struct ib_plan *p, struct ib_err *err)
 		return ib_fail(err, IB_E_USAGE, 0, "the contract is too large: %s", why.text);
 	return 0;
 }
-
-/* --- ${env:NAME} --- */
-
-struct env_check {
-	const struct ib_ctx *ctx;
-	char missing[160];
-};
-
-static void note_missing(void *arg, const char *name)
-{
-	struct env_check *e = arg;
-
-	if (!e->missing[0] && !ib_env(e->ctx, name))
-		snprintf(e->missing, sizeof(e->missing), "%s", name);
-}
-
-static int check_env_text(struct env_check *e, const char *text, struct ib_err *err)
-{
-	return text ? ib_template_env(text, note_missing, e, err) : 0;
-}
-
-static int check_env_list(struct env_check *e, const json_t *command, struct ib_err *err)
-{
-	int r = 0;
-
-	for (size_t i = 0; r == 0 && i < json_array_size(command); i++)
-		r = check_env_text(e, json_string_value(json_array_get(command, i)), err);
-	return r;
-}
-
-/* Every variable that commands and URLs name must be set before anything is run. */
-static int check_env(const struct ib_plan *p, struct ib_err *err)
-{
-	const struct ib_contract *c = &p->contract;
-	struct env_check e = {.ctx = p->ctx};
-	int r = check_env_text(&e, c->readiness.url, err);
-
-	if (r == 0)
-		r = check_env_text(&e, c->endpoint, err);
-	if (r == 0)
-		r = check_env_list(&e, c->readiness.command, err);
-	for (size_t i = 0; r == 0 && i < c->groups_n; i++) {
-		const struct ib_contract_group *g = &c->groups[i];
-		const json_t *const lists[] = {g->command, g->convert, g->reset.command, g->warmup.command};
-
-		for (size_t k = 0; r == 0 && k < IB_LEN(lists); k++)
-			r = check_env_list(&e, lists[k], err);
-		if (r == 0)
-			r = check_env_text(&e, g->reset.http, err);
-		if (r == 0)
-			r = check_env_text(&e, g->evidence.metrics_url, err);
-	}
-	if (r == 0 && e.missing[0])
-		return ib_fail(err, IB_E_USAGE, 0, "the contract uses ${env:%s}, which is not set in the environment", e.missing);
-	return r;
-}
-
-/* --- slots --- */
 
 /* Looks at the ledger again if it has grown: most slots of a plan that is resumed are filled, and a look reads it all. */
 static int refresh(struct ib_plan *p, struct ib_err *err)
@@ -307,7 +250,7 @@ static int check_options(struct ib_plan *p, struct ib_err *err)
 
 static int carry_out_registered(struct ib_plan *p, int *ret_exit, struct ib_err *err)
 {
-	int r = check_env(p, err);
+	int r = ib_plan_env(p->ctx, &p->contract, err);
 
 	if (r == 0)
 		r = ib_plan_register(p, err);
@@ -318,6 +261,33 @@ static int carry_out_registered(struct ib_plan *p, int *ret_exit, struct ib_err 
 	r = carry_out(p, ret_exit, err);
 	ib_signals_clear(&p->signals);
 	return r;
+}
+
+/* How many of the selected slots are still to be run? All, where there is no ledger that can be read. */
+static size_t count_left(struct ib_plan *p, const char *study)
+{
+	ib_auto_buf struct ib_buf b = IB_BUF(1u << 30);
+	ib_auto_free char *path = ib_asprintf("%s/ledger.jsonl", study);
+
+	if (ib_read_file(AT_FDCWD, path, &b, NULL) == 0 && ib_ledger_view_load(ib_buf_str(&b), b.len, &p->view, NULL) == 0)
+		ib_slots_update(&p->slots, &p->view, p->json_sha256);
+	return ib_slots_open(&p->slots, NULL);
+}
+
+/* --check: looks, and writes nothing. */
+static int check_plan(struct ib_plan *p, struct ib_buf *listing, int *ret_exit, struct ib_err *err)
+{
+	ib_auto_free char *study = ib_plan_study(p->options);
+	struct ib_lint_view view;
+	struct ib_preflight check = {.ctx = p->ctx, .contract = &p->contract, .view = &view, .study = study, .out = listing};
+	bool failed;
+
+	check.slots_open = count_left(p, study);
+	ib_lint_view_init(&view, &p->contract, study);
+	ib_preflight(&check, &failed);
+	ib_lint_view_clear(&view);
+	*ret_exit = failed ? 1 : 0;
+	return ib_buf_check(listing, "the list of checks", err);
 }
 
 int ib_plan(const struct ib_ctx *ctx, const struct ib_plan_options *options, struct ib_buf *listing, int *ret_exit, struct ib_err *err)
@@ -331,6 +301,8 @@ int ib_plan(const struct ib_ctx *ctx, const struct ib_plan_options *options, str
 		r = check_options(&p, err);
 	if (r < 0)
 		return r;
+	if (options->check)
+		return check_plan(&p, listing, ret_exit, err);
 	if (!options->dry_run)
 		return carry_out_registered(&p, ret_exit, err);
 	ib_plan_list(&p.contract, &p.slots, listing);
