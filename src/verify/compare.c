@@ -53,6 +53,10 @@ static void place(const struct ib_audit_view *v, struct ib_compared *c, const st
 
 static void measure(struct ib_compared *c)
 {
+	const struct ib_study_run *first = c->pools[0].v[0]->run->run;
+
+	if (first && first->exclusion)
+		return; /* all of them are */
 	for (size_t i = 0; i < c->pools[0].n; i++) {
 		const struct ib_result *res = c->pools[0].v[i]->res;
 		struct ib_range one = ib_result_interval(res, res->ttft, 50);
@@ -85,8 +89,11 @@ static void gather(const struct ib_audit_view *v, struct ib_comparisons *c)
 		c->cells = ib_realloc(c->cells, c->n_cells + 1, sizeof(*c->cells));
 		cell = &c->cells[c->n_cells++];
 		*cell = (struct ib_compared){.lead = &c->members.v[i], .name = name_of(&c->members.v[i])};
-		for (size_t k = i; k < to; k++)
-			place(v, cell, &c->members.v[k]);
+		/* what did not go to its end, or was excluded, leads no pool that others could join */
+		for (int aside = 0; aside < 2; aside++)
+			for (size_t k = i; k < to; k++)
+				if (ib_compare_aside(c->members.v[k].run) == aside)
+					place(v, cell, &c->members.v[k]);
 		measure(cell);
 	}
 }

@@ -181,9 +181,9 @@ static bool other_cache(const struct ib_record *x, const struct ib_record *y)
 	return odd || !ib_streq(x->cache.condition, y->cache.condition);
 }
 
-static bool aside(const struct ib_audit_run *run)
+bool ib_compare_aside(const struct ib_audit_run *run)
 {
-	return run->run->state != IB_STATE_COMPLETED || run->run->exclusion;
+	return run->run && (run->run->state != IB_STATE_COMPLETED || run->run->exclusion);
 }
 
 static bool diagnostic(const struct ib_audit_run *run)
@@ -209,7 +209,7 @@ static unsigned of_runs(const struct ib_study_view *s, const struct ib_audit_run
 {
 	const struct ib_record *x = &a->run->record, *y = &b->run->record;
 	const struct ib_entry *m, *n;
-	unsigned why = when(aside(a) != aside(b) || aside(b) || diagnostic(a) != diagnostic(b), IB_NC_STATE);
+	unsigned why = when(ib_compare_aside(a) || ib_compare_aside(b) || diagnostic(a) != diagnostic(b), IB_NC_STATE);
 
 	if (a->run->start && b->run->start) {
 		m = ib_study_contract_at(s, a->run->start->e.seq, NULL);

@@ -190,20 +190,35 @@ static void trusted(const struct screen *s)
 	ib_buf_adds(s->b, v->time_stamped == IB_HOLDS_NO ? "its times are the author's word\n" : "\n");
 }
 
+/* Excluded runs that would fill a slot otherwise. */
+static int64_t set_aside(const struct ib_study_view *v)
+{
+	int64_t n = 0;
+
+	for (size_t i = 0; i < v->n_ledger_runs; i++) {
+		const struct ib_study_run *r = &v->runs[i];
+
+		n += r->exclusion && !r->running && (r->state == IB_STATE_COMPLETED || r->state == IB_STATE_FAILED || r->state == IB_STATE_TIMED_OUT);
+	}
+	return n;
+}
+
 static void complete(const struct screen *s)
 {
 	const struct ib_run_counts *c = &s->v->counts;
-	int64_t filled = c->completed + c->failed + c->timed_out;
+	int64_t aside = set_aside(&s->v->study), filled = c->completed + c->failed + c->timed_out - aside;
 	bool all = c->planned == filled;
 
 	ib_buf_addf(s->b, "%-13s %-5splanned %" PRId64 " %s completed %" PRId64 " + failed %" PRId64 " + timed out %" PRId64, "complete", all ? "yes" : "no",
 		    c->planned, all ? "=" : "!=", c->completed, c->failed, c->timed_out);
+	if (aside)
+		ib_buf_addf(s->b, " - excluded %" PRId64, aside);
 	if (c->abandoned + c->interrupted + c->refused)
 		ib_buf_addf(s->b, "; abandoned %" PRId64 ", interrupted %" PRId64 ", refused %" PRId64, c->abandoned, c->interrupted, c->refused);
 	if (c->imported)
 		ib_buf_addf(s->b, "; imported %" PRId64, c->imported);
-	if (c->excluded)
-		ib_buf_addf(s->b, "; excluded %" PRId64, c->excluded);
+	if (c->excluded > aside)
+		ib_buf_addf(s->b, "; excluded %" PRId64, c->excluded - aside);
 	ib_buf_addc(s->b, '\n');
 }
 
