@@ -9,14 +9,39 @@
 #include "base/auto.h"
 #include "base/exit.h"
 #include "base/str.h"
+#include "model/contract.h"
 #include "run/analysis.h"
 #include "run/expect.h"
+#include "run/note.h"
 #include "run/plan.h"
 #include "run/run.h"
 #include "tools/opt.h"
 
-enum { OPT_STUDY = 1, OPT_GROUP, OPT_CACHE, OPT_REPEAT, OPT_TIMEOUT, OPT_GRACE, OPT_NO_CAPTURE, OPT_DRY_RUN, OPT_QUIET, OPT_PLAN, OPT_AMEND, OPT_REASON,
-       OPT_ANALYSIS };
+enum {
+	OPT_STUDY = 1,
+	OPT_GROUP,
+	OPT_CACHE,
+	OPT_REPEAT,
+	OPT_TIMEOUT,
+	OPT_GRACE,
+	OPT_NO_PROGRESS,
+	OPT_MEMORY,
+	OPT_PTY,
+	OPT_NO_NETWORK,
+	OPT_NO_SAMPLE,
+	OPT_NO_CAPTURE,
+	OPT_DRY_RUN,
+	OPT_QUIET,
+	OPT_PLAN,
+	OPT_CHECK,
+	OPT_ONLY,
+	OPT_AMEND,
+	OPT_RESULTS_KNOWN,
+	OPT_EXCLUDE,
+	OPT_NOTE,
+	OPT_ANALYSIS,
+	OPT_REASON,
+};
 
 static const struct ib_opt options[] = {
 	{.id = OPT_STUDY, .letter = 'C', .name = "study", .metavar = "DIR", .help = "the study; made when absent"},
@@ -25,17 +50,28 @@ static const struct ib_opt options[] = {
 	{.id = OPT_REPEAT, .name = "repeat", .metavar = "N", .help = "number of this repeat, from 1"},
 	{.id = OPT_TIMEOUT, .name = "timeout", .metavar = "DURATION", .help = "end the command after 90s, 10m, 2h"},
 	{.id = OPT_GRACE, .name = "grace", .metavar = "DURATION", .help = "wait between TERM and KILL (default 10s)"},
+	{.id = OPT_NO_PROGRESS, .name = "no-progress", .metavar = "DURATION", .help = "end a command that writes nothing for so long"},
+	{.id = OPT_MEMORY, .name = "memory", .metavar = "SIZE", .help = "memory that the command may use, such as 8GiB"},
+	{.id = OPT_PTY, .name = "pty", .help = "give the command a terminal"},
+	{.id = OPT_NO_NETWORK, .name = "no-network", .help = "give the command no network but a loopback of its own"},
+	{.id = OPT_NO_SAMPLE, .name = "no-sample", .help = "do not sample the load during the run"},
 	{.id = OPT_NO_CAPTURE, .name = "no-capture", .help = "take no captures"},
 	{.id = OPT_DRY_RUN, .letter = 'n', .name = "dry-run", .help = "say what would be run, and do nothing"},
 	{.id = OPT_QUIET, .letter = 'q', .name = "quiet", .help = "no chatter on standard error"},
 	{.id = OPT_PLAN, .letter = 'p', .name = "plan", .metavar = "CONTRACT", .help = "carry out the plan of a contract"},
-	{.id = OPT_ANALYSIS, .name = "analysis", .help = "the command makes figures or tables from the study"},
+	{.id = OPT_CHECK, .name = "check", .help = "with --plan: only look whether it can be carried out"},
+	{.id = OPT_ONLY, .name = "only", .metavar = "SLOTS", .help = "with --plan: GROUP[.CELL[.rN]], several with commas"},
 	{.id = OPT_AMEND, .name = "amend", .help = "with --plan: the contract changed after results"},
-	{.id = OPT_REASON, .name = "reason", .metavar = "TEXT", .help = "with --amend: why it changed"},
+	{.id = OPT_RESULTS_KNOWN, .name = "results-known", .metavar = "yes|no", .help = "with --amend: whether results were known by then"},
+	{.id = OPT_EXCLUDE, .name = "exclude", .metavar = "RUN", .help = "leave a run out of the results, visibly"},
+	{.id = OPT_NOTE, .name = "note", .metavar = "TEXT", .help = "enter a remark into the ledger"},
+	{.id = OPT_ANALYSIS, .name = "analysis", .help = "the command makes figures or tables from the study"},
+	{.id = OPT_REASON, .name = "reason", .metavar = "TEXT", .help = "with --amend, --exclude: why"},
 	{0},
 };
 
-static const char *const synopsis[] = {"[options] [--] COMMAND [ARGUMENT...]", "[options] --plan CONTRACT", NULL};
+static const char *const synopsis[] = {"[options] [--] COMMAND [ARGUMENT...]", "[options] --plan CONTRACT", "[options] --analysis [--] COMMAND [ARGUMENT...]",
+				       "[-C DIR] --exclude RUN --reason TEXT", "[-C DIR] --note TEXT", NULL};
 static const char *const exits[] = {
 	"the command's own; or",
 	"124  the command timed out",
@@ -57,23 +93,25 @@ static const struct ib_tool tool = {
 	.stop_at_operand = true,
 };
 
+enum mode { MODE_COMMAND, MODE_PLAN, MODE_EXCLUDE, MODE_NOTE, MODE_ANALYSIS };
+
 struct args {
-	const char *study, *plan, *reason;
+	const char *study, *exclude, *note;
 	struct ib_run_spec spec;
-	bool dry_run, quiet, amend, analysis;
+	struct ib_plan_options plan;
+	enum mode mode;
+	bool quiet;
 	int info; /* IB_OPT_HELP or IB_OPT_VERSION, or 0 */
 };
 
 static int set_cache(struct args *a, const char *arg, struct ib_err *err)
 {
-	static const char *const conditions[] = {"cold", "reset", "warm", "reuse", "unspecified", NULL};
+	enum ib_condition c;
 
-	for (size_t i = 0; conditions[i]; i++)
-		if (strcmp(conditions[i], arg) == 0) {
-			a->spec.cache_condition = conditions[i];
-			return 0;
-		}
-	return ib_fail(err, IB_E_USAGE, 0, "'%s' is no cache condition: cold, reset, warm, reuse or unspecified", arg);
+	if (!ib_condition_parse(arg, &c))
+		return ib_fail(err, IB_E_USAGE, 0, "'%s' is no cache condition: cold, reset, warm, reuse or unspecified", arg);
+	a->spec.cache_condition = ib_condition_name(c);
+	return 0;
 }
 
 static int set_repeat(struct args *a, const char *arg, struct ib_err *err)
@@ -95,15 +133,72 @@ static int set_grace(struct args *a, const char *arg, struct ib_err *err)
 	return r;
 }
 
+/* Bytes, or so many of a unit. */
+static int set_memory(struct args *a, const char *arg, struct ib_err *err)
+{
+	static const char *const units[] = {"", "KiB", "MiB", "GiB"};
+	size_t n = strspn(arg, "0123456789");
+	ib_auto_free char *digits = ib_strndup(arg, n);
+	int64_t v = 0;
+
+	for (size_t i = 0; n && i < IB_LEN(units); i++)
+		if (strcmp(arg + n, units[i]) == 0 && ib_parse_int(digits, 1, INT64_MAX >> (10 * i), &v, NULL) == 0) {
+			a->spec.memory_bytes = v << (10 * i);
+			return 0;
+		}
+	return ib_fail(err, IB_E_USAGE, 0, "'%s' is no size: a number of bytes, or such as 512MiB or 8GiB", arg);
+}
+
+static int set_results_known(struct args *a, const char *arg, struct ib_err *err)
+{
+	if (strcmp(arg, "yes") != 0 && strcmp(arg, "no") != 0)
+		return ib_fail(err, IB_E_USAGE, 0, "--results-known is yes or no, not '%s'", arg);
+	a->plan.results_known = arg;
+	return 0;
+}
+
+/* Options that are a switch or a text. True: this was one. */
+static bool set_plain(struct args *a, int id, const char *arg)
+{
+	const struct {
+		int id;
+		bool *flag;
+		const char **text;
+	} all[] = {
+		{OPT_STUDY, NULL, &a->study},
+		{OPT_GROUP, NULL, &a->spec.group},
+		{OPT_PTY, &a->spec.pty, NULL},
+		{OPT_NO_NETWORK, &a->spec.no_network, NULL},
+		{OPT_NO_SAMPLE, &a->spec.no_sample, NULL},
+		{OPT_NO_CAPTURE, &a->spec.no_capture, NULL},
+		{OPT_DRY_RUN, &a->plan.dry_run, NULL},
+		{OPT_QUIET, &a->quiet, NULL},
+		{OPT_PLAN, NULL, &a->plan.contract},
+		{OPT_CHECK, &a->plan.check, NULL},
+		{OPT_ONLY, NULL, &a->plan.only},
+		{OPT_AMEND, &a->plan.amend, NULL},
+		{OPT_EXCLUDE, NULL, &a->exclude},
+		{OPT_NOTE, NULL, &a->note},
+		{OPT_REASON, NULL, &a->plan.reason},
+	};
+
+	for (size_t i = 0; i < IB_LEN(all); i++) {
+		if (all[i].id != id)
+			continue;
+		if (all[i].flag)
+			*all[i].flag = true;
+		else
+			*all[i].text = arg;
+		return true;
+	}
+	return false;
+}
+
 static int set_option(struct args *a, int id, const char *arg, struct ib_err *err)
 {
+	if (set_plain(a, id, arg))
+		return 0;
 	switch (id) {
-	case OPT_STUDY:
-		a->study = arg;
-		return 0;
-	case OPT_GROUP:
-		a->spec.group = arg;
-		return 0;
 	case OPT_CACHE:
 		return set_cache(a, arg, err);
 	case OPT_REPEAT:
@@ -112,26 +207,14 @@ static int set_option(struct args *a, int id, const char *arg, struct ib_err *er
 		return ib_duration_parse(arg, &a->spec.timeout_ns, err);
 	case OPT_GRACE:
 		return set_grace(a, arg, err);
-	case OPT_NO_CAPTURE:
-		a->spec.no_capture = true;
-		return 0;
-	case OPT_DRY_RUN:
-		a->dry_run = true;
-		return 0;
-	case OPT_QUIET:
-		a->quiet = true;
-		return 0;
-	case OPT_PLAN:
-		a->plan = arg;
-		return 0;
-	case OPT_AMEND:
-		a->amend = true;
-		return 0;
+	case OPT_NO_PROGRESS:
+		return ib_duration_parse(arg, &a->spec.no_progress_ns, err);
+	case OPT_MEMORY:
+		return set_memory(a, arg, err);
+	case OPT_RESULTS_KNOWN:
+		return set_results_known(a, arg, err);
 	case OPT_ANALYSIS:
-		a->analysis = true;
-		return 0;
-	case OPT_REASON:
-		a->reason = arg;
+		a->mode = MODE_ANALYSIS;
 		return 0;
 	default:
 		a->info = id;
@@ -139,29 +222,64 @@ static int set_option(struct args *a, int id, const char *arg, struct ib_err *er
 	}
 }
 
+/* What is to be done follows from --plan, --exclude, --note and --analysis, of which there may be one. */
+static int choose_mode(struct args *a, bool command, struct ib_err *err)
+{
+	int n = (a->plan.contract != NULL) + (a->exclude != NULL) + (a->note != NULL) + (a->mode == MODE_ANALYSIS);
+
+	if (n > 1)
+		return ib_fail(err, IB_E_USAGE, 0, "--plan, --exclude, --note and --analysis exclude each other");
+	if (a->plan.contract)
+		a->mode = MODE_PLAN;
+	else if (a->exclude)
+		a->mode = MODE_EXCLUDE;
+	else if (a->note)
+		a->mode = MODE_NOTE;
+	if (a->mode == MODE_PLAN && command)
+		return ib_fail(err, IB_E_USAGE, 0, "--plan takes its commands from the contract, not from the command line");
+	if ((a->mode == MODE_EXCLUDE || a->mode == MODE_NOTE) && command)
+		return ib_fail(err, IB_E_USAGE, 0, "--exclude and --note run no command");
+	if ((a->mode == MODE_COMMAND || a->mode == MODE_ANALYSIS) && !command)
+		return ib_fail(err, IB_E_USAGE, 0, "no command given");
+	return 0;
+}
+
+/* Options that say nothing without another one. */
+static int check_options(const struct args *a, struct ib_err *err)
+{
+	const struct ib_plan_options *p = &a->plan;
+	bool plan_only = p->amend || p->check || p->only;
+
+	if (a->mode != MODE_PLAN && plan_only)
+		return ib_fail(err, IB_E_USAGE, 0, "--check, --only and --amend belong to --plan");
+	if (p->reason && !p->amend && a->mode != MODE_EXCLUDE)
+		return ib_fail(err, IB_E_USAGE, 0, "--reason belongs to --amend and --exclude");
+	if (p->results_known && !p->amend)
+		return ib_fail(err, IB_E_USAGE, 0, "--results-known belongs to --amend");
+	if (a->mode == MODE_EXCLUDE && (!p->reason || !*p->reason))
+		return ib_fail(err, IB_E_USAGE, 0, "--exclude needs --reason TEXT: why is the run left out?");
+	if (p->check + p->dry_run > 1)
+		return ib_fail(err, IB_E_USAGE, 0, "--check and --dry-run exclude each other");
+	return 0;
+}
+
 static int parse(int argc, char **argv, struct args *a, struct ib_err *err)
 {
 	struct ib_opt_state s;
 	const char *arg;
-	int id;
+	int id, r;
 
 	ib_opt_init(&s, &tool, argc, argv);
 	while (!a->info && (id = ib_opt_next(&s, &arg, err)) != IB_OPT_END) {
-		int r = id < 0 ? id : set_option(a, id, arg, err);
-
+		r = id < 0 ? id : set_option(a, id, arg, err);
 		if (r < 0)
 			return r;
 	}
 	a->spec.argv = argv + s.at;
 	if (a->info)
 		return 0;
-	if (a->plan && s.at < argc)
-		return ib_fail(err, IB_E_USAGE, 0, "--plan takes its commands from the contract, not from the command line");
-	if (!a->plan && (a->amend || a->reason))
-		return ib_fail(err, IB_E_USAGE, 0, "--amend and --reason belong to --plan");
-	if (!a->plan && s.at >= argc)
-		return ib_fail(err, IB_E_USAGE, 0, "no command given");
-	return 0;
+	r = choose_mode(a, s.at < argc, err);
+	return r < 0 ? r : check_options(a, err);
 }
 
 /* A standard descriptor that is closed would be taken by the next file that is opened. */
@@ -213,16 +331,15 @@ static int run_command(const struct ib_ctx *ctx, const struct args *a, struct ib
 	return status;
 }
 
-static int run_plan(const struct ib_ctx *ctx, const struct args *a, struct ib_err *err)
+static int run_plan(const struct ib_ctx *ctx, struct args *a, struct ib_err *err)
 {
-	struct ib_plan_options o = {.contract = a->plan,
-				    .study = a->study,
-				    .reason = a->reason,
-				    .amend = a->amend,
-				    .dry_run = a->dry_run,
-				    .no_capture = a->spec.no_capture};
 	ib_auto_buf struct ib_buf listing = IB_BUF(64u << 20);
-	int status = IB_EXIT_UNDECIDED, r = ib_plan(ctx, &o, &listing, &status, err);
+	int status = IB_EXIT_UNDECIDED, r;
+
+	a->plan.study = a->study;
+	a->plan.no_capture = a->spec.no_capture;
+	a->plan.no_sample = a->spec.no_sample;
+	r = ib_plan(ctx, &a->plan, &listing, &status, err);
 
 	if (r < 0) {
 		ib_tool_error(&tool, err);
@@ -240,6 +357,13 @@ static int run_analysis(const struct ib_ctx *ctx, const struct args *a, struct i
 	return r < 0 ? r : status;
 }
 
+static int add_note(const struct ib_ctx *ctx, const struct args *a, struct ib_err *err)
+{
+	const struct ib_note_options o = {.study = a->study, .exclude = a->exclude, .reason = a->plan.reason, .note = a->note};
+
+	return ib_note(ctx, &o, err);
+}
+
 static int dry_run(const struct args *a)
 {
 	for (char *const *s = a->spec.argv; *s; s++)
@@ -248,27 +372,43 @@ static int dry_run(const struct args *a)
 	return ib_tool_finish(&tool, IB_EXIT_OK);
 }
 
+/* An error outside of plan mode. */
+static int fail(const struct ib_err *err)
+{
+	ib_tool_error(&tool, err);
+	return IB_EXIT_RUN_ERROR;
+}
+
+static int run_mode(const struct ib_ctx *ctx, struct args *a)
+{
+	struct ib_err err = {0};
+	int r;
+
+	if (a->mode == MODE_PLAN)
+		return run_plan(ctx, a, &err);
+	if ((a->mode == MODE_COMMAND || a->mode == MODE_ANALYSIS) && a->plan.dry_run)
+		return dry_run(a);
+	if (a->mode == MODE_COMMAND)
+		r = run_command(ctx, a, &err);
+	else if (a->mode == MODE_ANALYSIS)
+		r = run_analysis(ctx, a, &err);
+	else
+		r = add_note(ctx, a, &err);
+	return r >= 0 ? r : fail(&err);
+}
+
 int main(int argc, char **argv)
 {
 	struct args a = {.spec = {.repeat = 1, .attempt = 1, .steps = {.outcome = ib_expect_step}}};
 	struct ib_ctx ctx = {.clock = &ib_clock_system, .env = environ};
 	struct ib_err err = {0};
-	int r;
 
 	fill_standard_fds();
 	if (parse(argc, argv, &a, &err) < 0)
-		return ib_tool_usage(&tool, &err, a.plan ? IB_EXIT_USAGE : IB_EXIT_RUN_ERROR);
+		return ib_tool_usage(&tool, &err, a.plan.contract ? IB_EXIT_USAGE : IB_EXIT_RUN_ERROR);
 	if (a.info)
 		return ib_opt_info(&tool, a.info);
 	if (!a.quiet)
 		ctx.log = say;
-	if (a.dry_run && !a.plan)
-		return dry_run(&a);
-	if (a.plan)
-		return run_plan(&ctx, &a, &err);
-	r = a.analysis ? run_analysis(&ctx, &a, &err) : run_command(&ctx, &a, &err);
-	if (r >= 0)
-		return r;
-	ib_tool_error(&tool, &err);
-	return IB_EXIT_RUN_ERROR;
+	return run_mode(&ctx, &a);
 }
