@@ -92,7 +92,8 @@ static void look_id(struct ib_preflight *p, const json_t *models, const char *id
 
 static void look_context(struct ib_preflight *p, const json_t *models, const char *id)
 {
-	const json_t *wanted = json_object_get(json_object_get(p->contract->json, "serving"), "context_length"), *has = json_object_get(served(models, id), "max_model_len");
+	const json_t *wanted = json_object_get(json_object_get(p->contract->json, "serving"), "context_length");
+	const json_t *has = json_object_get(served(models, id), "max_model_len");
 
 	if (json_is_integer(wanted) && json_is_integer(has) && json_integer_value(wanted) != json_integer_value(has))
 		ib_preflight_say(p, IB_CHECKED_FAIL, "the contract says a context of %lld tokens, the server has %lld", (long long)json_integer_value(wanted),
@@ -148,7 +149,7 @@ static char *local_tokenizer(const struct ib_preflight *p)
 	return NULL;
 }
 
-/* Tokens of the known text by a local tokenizer: -1 where no library for it is installed. */
+/* Tokens of the known text by a local tokenizer; IB_UNSET where no library for it is installed. */
 static int64_t count_locally(const struct ib_preflight *p, const char *tokenizer)
 {
 	static const char script[] = "import sys\nfrom tokenizers import Tokenizer\nprint(len(Tokenizer.from_file(sys.argv[1]).encode(sys.argv[2]).ids))";
@@ -156,16 +157,17 @@ static int64_t count_locally(const struct ib_preflight *p, const char *tokenizer
 	struct ib_spawn what = {.argv = argv, .env = p->ctx->env, .timeout_ns = 60 * IB_NS};
 	ib_auto_buf struct ib_buf out = IB_BUF(4096);
 	struct ib_child_end end = {0};
-	int64_t n = -1;
+	ib_auto_free char *line = NULL;
+	int64_t n = IB_UNSET;
 
 	if (ib_spawn(&what, &out, &end, NULL) < 0 || end.status != 0)
-		return -1;
-	out.data[strcspn(ib_buf_str(&out), "\r\n")] = '\0';
-	return ib_parse_int(out.data, 0, 1 << 20, &n, NULL) < 0 ? -1 : n;
+		return IB_UNSET;
+	line = ib_strndup(ib_buf_str(&out), strcspn(ib_buf_str(&out), "\r\n"));
+	return ib_parse_int(line, 0, 1 << 20, &n, NULL) < 0 ? IB_UNSET : n;
 }
 
 /* vLLM takes "prompt" and counts; llama.cpp takes "content" and lists. */
-static int64_t count_served(const struct ib_preflight *p, struct ib_err *err)
+static int count_served(const struct ib_preflight *p, int64_t *ret, struct ib_err *err)
 {
 	const char *id = text_at(p->contract->json, "model", "id");
 	ib_auto_json json_t *request = ib_json_object(), *answer = NULL;
@@ -180,26 +182,29 @@ static int64_t count_served(const struct ib_preflight *p, struct ib_err *err)
 	ib_json_write(request, &body);
 	answer = ask_json(p, "/tokenize", ib_buf_str(&body), err);
 	if (!answer)
-		return -1;
+		return err->code;
 	count = json_object_get(answer, "count");
 	tokens = json_object_get(answer, "tokens");
 	if (!json_is_integer(count) && !json_is_array(tokens))
 		return ib_fail(err, IB_E_SYNTAX, 0, "/tokenize counts nothing");
-	return json_is_integer(count) ? json_integer_value(count) : (int64_t)json_array_size(tokens);
+	*ret = json_is_integer(count) ? json_integer_value(count) : (int64_t)json_array_size(tokens);
+	return 0;
 }
 
 static void look_tokenizer(struct ib_preflight *p)
 {
 	ib_auto_free char *file = local_tokenizer(p);
 	struct ib_err err = {0};
-	int64_t server = count_served(p, &err), local = server >= 0 && file ? count_locally(p, file) : -1;
+	int64_t server = 0, local;
+	int r = count_served(p, &server, &err);
 
-	if (server < 0)
+	local = r == 0 && file ? count_locally(p, file) : IB_UNSET;
+	if (r < 0)
 		ib_preflight_say(p, IB_CHECKED_NOT, "the server does not tokenize for others: %s", err.text);
 	else if (!file)
 		ib_preflight_say(p, IB_CHECKED_NOT, "the server makes %" PRId64 " tokens of a known text; 'tokenizer: files' names no tokenizer.json that is at hand to "
 						    "compare with", server);
-	else if (local < 0)
+	else if (local == IB_UNSET)
 		ib_preflight_say(p, IB_CHECKED_NOT, "the server makes %" PRId64 " tokens of a known text; python3 has no 'tokenizers' to compare with", server);
 	else if (local != server)
 		ib_preflight_say(p, IB_CHECKED_FAIL, "of a known text the server makes %" PRId64 " tokens and the client's tokenizer %" PRId64 ": lengths that are asked for "

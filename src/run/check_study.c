@@ -173,10 +173,11 @@ static void look_disk(struct ib_preflight *p)
 	}
 	free_bytes = (int64_t)((uint64_t)vfs.f_bavail * vfs.f_frsize > INT64_MAX ? INT64_MAX : (uint64_t)vfs.f_bavail * vfs.f_frsize);
 	if (each)
-		ib_preflight_say(p, free_bytes < wanted ? IB_CHECKED_FAIL : IB_CHECKED_OK, "%.1f MiB are free, %zu runs take about %.1f MiB, as the largest of the last ones did",
-				 (double)free_bytes / 1048576, p->slots_open, (double)wanted / 1048576);
+		ib_preflight_say(p, free_bytes < wanted ? IB_CHECKED_FAIL : IB_CHECKED_OK, "%.1f MiB are free, %zu runs take about %.1f MiB, as the largest of "
+				 "the last ones did", (double)free_bytes / 1048576, p->slots_open, (double)wanted / 1048576);
 	else
-		ib_preflight_say(p, free_bytes < wanted ? IB_CHECKED_FAIL : IB_CHECKED_OK, "%.1f MiB are free; no earlier run says how much one takes, 1 GiB is wanted",
+		ib_preflight_say(p, free_bytes < wanted ? IB_CHECKED_FAIL : IB_CHECKED_OK, "%.1f MiB are free; no earlier run says how much one takes, 1 GiB "
+				 "is wanted",
 				 (double)free_bytes / 1048576);
 }
 
