@@ -284,6 +284,7 @@ static void test_serverlog_slice_of_too_much_has_head_and_tail(void)
 	const char *mark = strstr(text, "[ib-run: ");
 	ib_auto_free char *all = slice(&b, 1u << 30, &whole);
 
+	CU_ASSERT_EQUAL(strlen(all), n * 24);
 	CU_ASSERT_PTR_NOT_NULL_FATAL(mark);
 	CU_ASSERT_EQUAL(sscanf(mark, "[ib-run: %lu bytes of the log are left out here]", &left), 1);
 	CU_ASSERT_EQUAL(left, s.gap_bytes);
@@ -355,6 +356,7 @@ static void test_serverlog_slice_of_one_huge_line_and_a_hole(void)
 	ib_log_since(&b.place, &b.part);
 	ib_auto_free char *text = slice(&b, 1u << 20, &s);
 	CU_ASSERT_EQUAL(s.bytes, (3u << 20) + 4);
+	CU_ASSERT_EQUAL(text[0], '\0');
 	CU_ASSERT_EQUAL(s.lines, 1);
 	CU_ASSERT_TRUE(s.kept_bytes <= 3u << 20);
 	close_bench(&b);
