@@ -356,7 +356,7 @@ static void test_serverlog_slice_of_one_huge_line_and_a_hole(void)
 	ib_log_since(&b.place, &b.part);
 	ib_auto_free char *text = slice(&b, 1u << 20, &s);
 	CU_ASSERT_EQUAL(s.bytes, (3u << 20) + 4);
-	CU_ASSERT_EQUAL(text[0], '\0');
+	CU_ASSERT_NSTRING_EQUAL(text, "[ib-run: ", 9); /* the first block is larger than the head */
 	CU_ASSERT_EQUAL(s.lines, 1);
 	CU_ASSERT_TRUE(s.kept_bytes <= 3u << 20);
 	close_bench(&b);
