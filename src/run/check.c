@@ -31,8 +31,12 @@ const struct ib_plan_check *const ib_plan_checks[] = {
 static void add_line(struct ib_buf *out, const char *how, const char *name, const char *text)
 {
 	ib_buf_addf(out, "%-14s %-12s ", how, name);
-	for (const char *s = text; *s; s++)
-		ib_buf_addc(out, (unsigned char)*s < ' ' || *s == 0x7F ? '?' : *s);
+	for (const char *s = text; *s; s++) {
+		bool c1 = (unsigned char)s[0] == 0xC2 && (unsigned char)s[1] >= 0x80 && (unsigned char)s[1] <= 0x9F;
+
+		ib_buf_addc(out, (unsigned char)*s < ' ' || *s == 0x7F || c1 ? '?' : *s); /* nothing that a terminal would obey */
+		s += c1;
+	}
 	ib_buf_addc(out, '\n');
 }
 

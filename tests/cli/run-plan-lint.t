@@ -107,6 +107,31 @@ like "and says how many more" "$(lints c.yaml)" "^L09 and 12 more like this"
 clean | sed -e 's/--model, m/--model, "a\\u001b[31mb"/' -e '/name: later/,$s/u001b\[31mb/u001b[32mb/' > c.yaml
 is "no byte of a contract reaches the terminal raw" "$(ib-run --plan c.yaml --dry-run | tr -dc '\033' | wc -c | tr -d ' ')" 0
 status 0 "lints stop nothing" ib-run -q --no-capture -C fresh --plan d.yaml --dry-run
+# with results of the gate at hand, its end-to-end time tells what a rate does to a cap
+. "$IB_SRCDIR/tests/cli/loopback.sh"
+start_endpoint one --seed 5 --prefill-base-us 1000 --prefill-token-us 1 --decode-token-us 1000
+mkdir known
+known() {
+    cat > known/contract.yaml << EOT
+study: known
+groups:
+  - name: base
+    repeats: 1
+    command: [ib-load, --url, "$url", --seed, "9", -n, "8", -c, "1", --input-tokens, "8", --output-tokens, "16", -o, "{output_dir}/r.jsonl"]
+  - name: rated
+    gate: base
+    repeats: 1
+    matrix: {rate: [$1]}
+    command: [mine, --request-rate, "{rate}", --max-concurrency, "4", "{output_dir}"]
+EOT
+}
+known "2, 100000"
+like "L05: before there are results" "$(lints known/contract.yaml | grep '^L05')" "rated.rate-2: at 2 requests/s the cap of 4 is reached only when"
+ib-run -q --no-capture --plan known/contract.yaml --only base > out 2>&1 || cat out
+lints known/contract.yaml | grep '^L05' > out
+like "L05: the cap will stay unused" "$(cat out)" "rated.rate-2: 2 requests/s will leave the cap of 4 unused: at the 0\.[0-9]+ s that a request took in run '[^']*-base.all-r01-[0-9a-f]{8}'"
+like "L05: or keep the rate from being reached" "$(cat out)" "rated.rate-100000: the cap of 4 will keep 100000 requests/s from being reached"
+is "L05: a run that is excluded tells nothing" "$(ib-run -q -C known --exclude "$(basename known/runs/*)" --reason "a pilot" 2> /dev/null; lints known/contract.yaml | grep -c 'at 2 requests/s the cap')" 1
 for e in loopback smollm2; do
     is "the example '$e' has none" "$(lints "$IB_SRCDIR/examples/$e/contract.yaml")" ""
 done
