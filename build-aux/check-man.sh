@@ -4,7 +4,7 @@
 set -u
 : "${IB_BUILDDIR:=$PWD}" "${IB_SRCDIR:=$(dirname "$0")/..}"
 pages=$(find "$IB_SRCDIR/man" -name '*.[157]' | sort)
-tools=$(grep -vE '^(#|$)' "$IB_SRCDIR/build-aux/needed.txt" | sed 's/:.*//' | grep -v '^ib-probe$') # ib-probe is internal, without a page
+tools=$(grep -vE '^(#|$)' "$IB_SRCDIR/build-aux/needed.txt" | sed 's/:.*//' | grep -vE '^ib-(probe|sample-gpu)$') # internal, without a page
 [ -n "$pages" ] || { echo "Bail out! no manual pages"; exit 99; }
 # shellcheck disable=SC2086
 set -- $pages

@@ -235,9 +235,7 @@ int ib_plan_slot(struct ib_plan *plan, const struct ib_contract_slot *slot, int 
 	};
 	int r;
 
-	spec.sampling.endpoint = c->endpoint;
-	if (s.group->has_evidence)
-		spec.sampling = (struct ib_run_sampling){s.group->evidence.metrics_urls, s.group->evidence.engine, s.group->evidence.counters, c->endpoint};
+	spec.sampling = (struct ib_run_sampling){s.group->has_evidence ? &s.group->evidence : NULL, c->endpoint};
 	ib_hook_argv(slot->command, &argv);
 	spec.argv = argv.v;
 	if (!plan->options->no_capture && !plan->nodes_asked) /* once, before the first run of this process */

@@ -43,12 +43,12 @@ struct ib_run_workload {
 	const char *sha256;      /* expected, or NULL: only recorded */
 };
 
+struct ib_contract_evidence; /* model/contract.h */
+
 /* What the sampler asks besides the machine. */
 struct ib_run_sampling {
-	const json_t *urls;     /* array of URLs of metrics, or NULL */
-	const char *engine;     /* whose metrics they are */
-	const json_t *counters; /* names that the contract gives (engine "custom"), or NULL */
-	const char *endpoint;   /* the server's URL, or NULL: none is known */
+	const struct ib_contract_evidence *evidence; /* whose URLs are asked for metrics, or NULL */
+	const char *endpoint;                        /* the server's URL, or NULL: none is known */
 };
 
 struct ib_run_spec {

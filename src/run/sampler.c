@@ -17,6 +17,7 @@
 #include "base/clock.h"
 #include "base/io.h"
 #include "base/str.h"
+#include "model/contract.h"
 #include "run/probe.h"
 #include "run/sampler_inside.h"
 
@@ -109,30 +110,38 @@ static int start(struct ib_run *run, const struct ib_sampler_job *wanted, struct
 	return 0;
 }
 
+/* URLs of metrics that are asked. */
+static size_t servers(const struct ib_run *run)
+{
+	const struct ib_contract_evidence *e = run->spec->sampling.evidence;
+	size_t n = e && e->engine ? ib_evidence_urls(e) : 0;
+
+	return n < IB_SAMPLE_SERVERS ? n : IB_SAMPLE_SERVERS;
+}
+
 void ib_sampler_start(struct ib_run *run, struct ib_sampler *ret)
 {
 	const struct ib_run_sampling *what = &run->spec->sampling;
 	struct ib_strv envs[IB_SAMPLE_SERVERS] = {0};
 	char *const *server_env[IB_SAMPLE_SERVERS];
-	struct ib_sampler_job job = {.root = run->ctx->root, .clock = run->ctx->clock, .redact = run->study->redactor, .engine = what->engine,
-				     .counters = what->counters, .env = run->env, .server_env = server_env,
+	struct ib_sampler_job job = {.root = run->ctx->root, .clock = run->ctx->clock, .redact = run->study->redactor, .env = run->env, .server_env = server_env,
 				     .interval_ns = run->spec->sample_interval_ns ? run->spec->sample_interval_ns : IB_NS};
 	struct ib_err err = {0};
 	size_t i;
-	json_t *url;
 	int r = 0;
 
 	*ret = (struct ib_sampler){.control_fd = -1, .report_fd = -1};
 	if (run->spec->no_sample)
 		return;
-	json_array_foreach(what->urls, i, url) {
-		if (i < IB_SAMPLE_SERVERS && r == 0)
-			r = ib_probe_env(run, json_string_value(url), false, &envs[job.servers], &err);
-		if (i < IB_SAMPLE_SERVERS && r == 0) {
-			server_env[job.servers] = envs[job.servers].v;
-			job.servers++;
-		}
+	if (what->evidence && what->evidence->engine) {
+		job.engine = what->evidence->engine;
+		job.counters = what->evidence->counters;
 	}
+	for (i = 0; i < servers(run) && r == 0; i++) {
+		r = ib_probe_env(run, ib_evidence_url(what->evidence, i), false, &envs[i], &err);
+		server_env[i] = envs[i].v;
+	}
+	job.servers = i;
 	if (r == 0)
 		r = start(run, &job, ret, &err);
 	if (r < 0)
@@ -173,14 +182,14 @@ static void set_count(json_t *o, const char *key, bool known, int64_t v)
 	ib_json_set(o, key, known && v != IB_NONE ? json_integer(v) : NULL);
 }
 
-static json_t *helpers_json(const struct ib_sampler_report *rep, size_t servers)
+static json_t *helpers_json(const struct ib_sampler_report *rep, size_t asked)
 {
 	json_t *all = ib_json_array();
 
 	for (size_t i = 0; i <= IB_SAMPLE_SERVERS; i++) {
 		json_t *o;
 
-		if (i >= servers && i < IB_SAMPLE_SERVERS)
+		if (i >= asked && i < IB_SAMPLE_SERVERS)
 			continue;
 		o = ib_json_object();
 		ib_json_set_str(o, "name", i < IB_SAMPLE_SERVERS ? "ib-probe" : "ib-sample-gpu");
@@ -193,8 +202,6 @@ static json_t *helpers_json(const struct ib_sampler_report *rep, size_t servers)
 /* rep NULL: there is no report. */
 static json_t *sampler_json(const struct ib_run *run, const char *status, const char *why, const struct ib_sampler_report *rep)
 {
-	const struct ib_run_sampling *what = &run->spec->sampling;
-	size_t servers = json_array_size(what->urls);
 	json_t *o = ib_json_object();
 	int64_t cpu = rep && rep->own_cpu_ns != IB_NONE && rep->helpers_cpu_ns != IB_NONE ? rep->own_cpu_ns + rep->helpers_cpu_ns : IB_NONE;
 
@@ -208,7 +215,7 @@ static json_t *sampler_json(const struct ib_run *run, const char *status, const 
 	set_count(o, "own_cpu_ns", rep, rep ? rep->own_cpu_ns : 0);
 	set_count(o, "helpers_cpu_ns", rep, rep ? rep->helpers_cpu_ns : 0);
 	ib_json_set_real(o, "cpu_share", cpu != IB_NONE && rep->wall_ns > 0 ? (double)cpu / (double)rep->wall_ns : NAN);
-	ib_json_set(o, "helpers", rep ? helpers_json(rep, servers < IB_SAMPLE_SERVERS ? servers : IB_SAMPLE_SERVERS) : NULL);
+	ib_json_set(o, "helpers", rep ? helpers_json(rep, servers(run)) : NULL);
 	return o;
 }
 

@@ -63,7 +63,7 @@ void ib_helper_start(struct ib_sampler_helper *h, const char *name, const char *
 		return;
 	}
 	h->state = IB_HELPER_IDLE;
-	h->status = "ok";
+	h->status = "unanswered";
 }
 
 static void drop(struct ib_sampler_helper *h, const char *status)

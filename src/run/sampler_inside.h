@@ -137,7 +137,7 @@ enum ib_helper_state { IB_HELPER_UNSTARTED, IB_HELPER_IDLE, IB_HELPER_ASKED, IB_
 struct ib_sampler_helper {
 	enum ib_helper_state state;
 	const char *name;  /* of the program */
-	const char *status; /* "ok", "absent", "timeout" … */
+	const char *status; /* of the last answer: "ok", "absent", "error"; "unanswered"; "timeout": given up */
 	pid_t pid;
 	int in, out; /* ours: to write to, to read from */
 	int64_t asked_ns;
@@ -175,7 +175,7 @@ struct ib_mean {
 
 /* Sent through a pipe as it stands: no pointers. */
 struct ib_load {
-	int64_t samples, first_ns, last_ns, cpus;
+	int64_t samples, first_ns, last_ns, cpus, short_ns;
 	double limit_cores; /* what the client may use; NAN */
 	int64_t saturated, judged; /* samples in which the client was saturated; in which that could be told */
 	struct ib_mean client, thread, outside, busy, steal, iowait, running, waiting, kv;
@@ -186,7 +186,8 @@ struct ib_load {
 	int64_t gpus, gpu_energy_first_mj[IB_SAMPLE_GPUS], gpu_energy_last_mj[IB_SAMPLE_GPUS], gpu_first_ns, gpu_last_ns, gpu_throttle_reasons;
 	double gpu_power_max_w;
 };
-void ib_load_init(struct ib_load *l, int64_t cpus);
+/* Rates of a sample that covers less than short_ns are passed over: a tick of the clock says too much there. */
+void ib_load_init(struct ib_load *l, int64_t cpus, int64_t short_ns);
 void ib_load_add(struct ib_load *l, const struct ib_sample *s);
 /* The record's section "load", without colocated. New reference. */
 json_t *ib_load_json(const struct ib_load *l);

@@ -8,11 +8,10 @@
 #define SATURATED_THREAD 0.90 /* of a core */
 #define SATURATED_LIMIT 0.95  /* of what the client may use */
 #define SATURATED_SHARE 0.5   /* of the samples */
-#define SHORT_NS (IB_NS / 4)  /* in less than that a tick of the clock says too much: rates are passed over */
 
-void ib_load_init(struct ib_load *l, int64_t cpus)
+void ib_load_init(struct ib_load *l, int64_t cpus, int64_t short_ns)
 {
-	*l = (struct ib_load){.cpus = cpus, .limit_cores = NAN, .throttles = IB_NONE, .package_j = NAN, .dram_j = NAN, .first_preemptions = NAN,
+	*l = (struct ib_load){.cpus = cpus, .short_ns = short_ns, .limit_cores = NAN, .throttles = IB_NONE, .package_j = NAN, .dram_j = NAN, .first_preemptions = NAN,
 			      .last_preemptions = NAN, .gpu_power_max_w = NAN};
 	for (int i = 0; i < IB_SAMPLE_GPUS; i++)
 		l->gpu_energy_first_mj[i] = l->gpu_energy_last_mj[i] = IB_NONE;
@@ -80,7 +79,7 @@ void ib_load_add(struct ib_load *l, const struct ib_sample *s)
 {
 	if (!l->samples++)
 		l->first_ns = s->monotonic_ns;
-	else if (s->monotonic_ns - l->last_ns >= SHORT_NS)
+	else if (s->monotonic_ns - l->last_ns >= l->short_ns)
 		add_rates(l, s, (double)(s->monotonic_ns - l->last_ns) / IB_NS);
 	l->last_ns = s->monotonic_ns;
 	if (s->throttles != IB_NONE)

@@ -16,6 +16,7 @@
 
 #define ANSWER_NS (IB_NS / 5)       /* how long a sample waits for answers; later ones go into the next */
 #define LAST_ANSWER_NS (IB_NS / 10) /* at the end of the run nobody should wait for us */
+#define SHORT_NS (IB_NS / 4)
 #define LINE_MAX_BYTES 16384
 #define GPU IB_SAMPLE_SERVERS       /* place of ib-sample-gpu among the helpers */
 
@@ -52,7 +53,7 @@ static void start_helpers(struct loop *l)
 static void take_server(const struct loop *l, struct ib_sampler_helper *h, struct ib_sample *s, size_t *answers)
 {
 	if (h->code < 200 || h->code > 299) {
-		h->status = h->code == 0 ? "timeout" : "error";
+		h->status = h->code == 0 ? "unanswered" : "error";
 		return;
 	}
 	h->status = "ok";
@@ -141,7 +142,7 @@ static void sample(struct loop *l, bool last)
 		take_answers(l, now(l) + (last ? LAST_ANSWER_NS : ANSWER_NS < l->interval_ns / 2 ? ANSWER_NS : l->interval_ns / 2), &s);
 	ib_buf_reset(&l->line);
 	if (!l->report.samples) {
-		ib_load_init(&l->load, l->host.cpus);
+		ib_load_init(&l->load, l->host.cpus, l->interval_ns / 2 < SHORT_NS ? l->interval_ns / 2 : SHORT_NS);
 		ib_sample_header(&l->host, &l->tasks, l->interval_ns, l->job->servers, &l->line);
 	}
 	ib_sample_line(&s, &l->line);

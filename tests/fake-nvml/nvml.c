@@ -13,6 +13,7 @@ struct gpu {
 	uint64_t total, reserved, used, free;
 	int memory, memory_v2; /* return codes */
 	int name_n;            /* bytes of the name, which need not end with a NUL */
+	uint64_t energy;       /* mJ; more with every question */
 };
 
 static struct {
@@ -48,6 +49,12 @@ int nvmlDeviceGetUUID(struct gpu *g, char *text, unsigned n);
 int nvmlDeviceGetPciInfo_v3(struct gpu *g, struct pci_info *info);
 int nvmlDeviceGetMemoryInfo(struct gpu *g, struct memory_v1 *m);
 int nvmlDeviceGetMemoryInfo_v2(struct gpu *g, struct memory_v2 *m);
+int nvmlDeviceGetUtilizationRates(struct gpu *g, unsigned use[2]);
+int nvmlDeviceGetPowerUsage(struct gpu *g, unsigned *mw);
+int nvmlDeviceGetClockInfo(struct gpu *g, int which, unsigned *mhz);
+int nvmlDeviceGetTemperature(struct gpu *g, int sensor, unsigned *celsius);
+int nvmlDeviceGetCurrentClocksEventReasons(struct gpu *g, unsigned long long *reasons);
+int nvmlDeviceGetTotalEnergyConsumption(struct gpu *g, unsigned long long *mj);
 
 /* \xHH becomes a byte, so that a scene can hold what is no text. */
 static int unescape(const char *from, char *to, int max)
@@ -167,7 +174,52 @@ int nvmlDeviceGetMemoryInfo(struct gpu *g, struct memory_v1 *m)
 	return g->memory;
 }
 
+/* What moves: made up, the same for all. */
+int nvmlDeviceGetUtilizationRates(struct gpu *g, unsigned use[2])
+{
+	(void)g;
+	step("sample");
+	use[0] = 42;
+	use[1] = 7;
+	return 0;
+}
+
+int nvmlDeviceGetPowerUsage(struct gpu *g, unsigned *mw)
+{
+	(void)g;
+	*mw = 250000;
+	return 0;
+}
+
+int nvmlDeviceGetClockInfo(struct gpu *g, int which, unsigned *mhz)
+{
+	(void)g;
+	*mhz = which == 1 ? 1500 : 2600;
+	return 0;
+}
+
+int nvmlDeviceGetTemperature(struct gpu *g, int sensor, unsigned *celsius)
+{
+	(void)g;
+	*celsius = 61;
+	return sensor == 0 ? 0 : 2;
+}
+
+int nvmlDeviceGetTotalEnergyConsumption(struct gpu *g, unsigned long long *mj)
+{
+	g->energy += 1000;
+	*mj = 5000000 + g->energy;
+	return 0;
+}
+
 #ifndef OLD
+int nvmlDeviceGetCurrentClocksEventReasons(struct gpu *g, unsigned long long *reasons)
+{
+	(void)g;
+	*reasons = 4;
+	return 0;
+}
+
 int nvmlSystemGetCudaDriverVersion_v2(int *version)
 {
 	*version = scene.cuda;
