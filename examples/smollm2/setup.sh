@@ -4,8 +4,9 @@
 # model, llama-server, vLLM's Rust client, its tokenizer and the workload.
 # Safe to repeat: what is there and holds the pinned bytes is kept.
 #
-#   usage: setup.sh
+#   usage: setup.sh [client]
 #
+# With "client" only the client is fetched.
 # Exit status: 0 everything is there; 77 the registries cannot be reached;
 # 1 anything else.
 set -euo pipefail
@@ -247,6 +248,10 @@ main() {
 	exec 9>"$cache/lock"
 	flock 9 || die "cannot lock '$cache/lock'"
 	t=$(uptime_s)
+	if [ "${1:-}" = client ]; then
+		step client have_client make_client
+		return
+	fi
 	if need_packages; then
 		check_space
 		step packages have_packages install_packages
