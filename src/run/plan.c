@@ -21,6 +21,9 @@
 #include "run/quality_sweep.h"
 #include "run/stop.h"
 
+#define LEDGER_MAX (1u << 30)
+#define TAIL_MAX (8u << 20) /* bytes that a ledger gains between two runs, and that are not worth reading all of it again */
+
 static const char *find_secret(void *arg, const char *text)
 {
 	char *ret = arg;
@@ -48,22 +51,39 @@ static int load(struct ib_plan *p, struct ib_err *err)
 	return 0;
 }
 
-/* Looks at the ledger again if it has grown: most slots of a plan that is resumed are filled, and a look reads it all. */
+/* Takes what the ledger has gained since it was last looked at; false: it has to be read again. */
+static bool follow(struct ib_plan *p, off_t size)
+{
+	ib_auto_buf struct ib_buf b = IB_BUF(TAIL_MAX);
+	ib_auto_fd int fd = openat(p->study.fd, "ledger.jsonl", O_RDONLY | O_CLOEXEC | O_NOFOLLOW);
+	size_t n;
+
+	if (!p->view_bytes || size < p->view_bytes || size - p->view_bytes > (off_t)TAIL_MAX || fd < 0 || lseek(fd, p->view_bytes, SEEK_SET) < 0 ||
+	    ib_read_all(fd, "ledger.jsonl", &b, NULL) < 0 || !ib_slots_follow(&p->slots, ib_buf_str(&b), b.len, &n))
+		return false;
+	p->view_bytes += (off_t)n;
+	return true;
+}
+
+/* Looks at the ledger again if it has grown: most slots of a plan that is resumed are filled, and between two runs little is added to it. */
 static int refresh(struct ib_plan *p, struct ib_err *err)
 {
+	ib_auto_buf struct ib_buf b = IB_BUF(LEDGER_MAX);
+	ib_auto_ledger_view struct ib_ledger_view view = {0};
 	struct stat st;
 	int r;
 
 	if (fstatat(p->study.fd, "ledger.jsonl", &st, AT_SYMLINK_NOFOLLOW) < 0)
 		return ib_fail(err, IB_E_IO, errno, "cannot inspect 'ledger.jsonl'");
-	if (p->view.length > 0 && st.st_size == p->view_bytes)
+	if ((p->view_bytes && st.st_size == p->view_bytes) || follow(p, st.st_size))
 		return 0;
-	ib_ledger_view_clear(&p->view);
-	r = ib_plan_ledger(p, &p->view, err);
+	r = ib_read_file(p->study.fd, "ledger.jsonl", &b, err);
+	if (r == 0)
+		r = ib_ledger_view_load(ib_buf_str(&b), b.len, &view, err);
 	if (r < 0)
 		return r;
-	p->view_bytes = st.st_size;
-	ib_slots_update(&p->slots, &p->view, p->json_sha256);
+	p->view_bytes = (off_t)b.len;
+	ib_slots_update(&p->slots, &view, p->json_sha256);
 	return 0;
 }
 
@@ -225,7 +245,6 @@ static void plan_clear(struct ib_plan *p)
 	ib_contract_clear(&p->contract);
 	ib_buf_clear(&p->source);
 	ib_buf_clear(&p->json);
-	ib_ledger_view_clear(&p->view);
 	json_decref(p->nodes);
 	ib_study_clear(&p->study);
 	ib_slots_clear(&p->slots);
@@ -266,11 +285,12 @@ static int carry_out_registered(struct ib_plan *p, int *ret_exit, struct ib_err 
 /* How many of the selected slots are still to be run? All, where there is no ledger that can be read. */
 static size_t count_left(struct ib_plan *p, const char *study)
 {
-	ib_auto_buf struct ib_buf b = IB_BUF(1u << 30);
+	ib_auto_buf struct ib_buf b = IB_BUF(LEDGER_MAX);
+	ib_auto_ledger_view struct ib_ledger_view view = {0};
 	ib_auto_free char *path = ib_asprintf("%s/ledger.jsonl", study);
 
-	if (ib_read_file(AT_FDCWD, path, &b, NULL) == 0 && ib_ledger_view_load(ib_buf_str(&b), b.len, &p->view, NULL) == 0)
-		ib_slots_update(&p->slots, &p->view, p->json_sha256);
+	if (ib_read_file(AT_FDCWD, path, &b, NULL) == 0 && ib_ledger_view_load(ib_buf_str(&b), b.len, &view, NULL) == 0)
+		ib_slots_update(&p->slots, &view, p->json_sha256);
 	return ib_slots_open(&p->slots, NULL);
 }
 

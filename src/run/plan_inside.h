@@ -20,8 +20,7 @@ struct ib_plan {
 	char json_sha256[IB_HEX_LEN];
 	struct ib_study study;
 	struct ib_signals signals;
-	struct ib_ledger_view view; /* of the ledger when it had at least view_bytes; length 0: none */
-	off_t view_bytes;
+	off_t view_bytes; /* of the ledger, which slots is up to date with; 0: none */
 	struct ib_slots slots;
 	json_t *nodes;    /* captures of other nodes, as ib_nodes_capture() gives them; NULL: none, or not asked yet */
 	bool nodes_asked;

@@ -48,22 +48,47 @@ void ib_slots_clear(struct ib_slots *s)
 {
 	free(s->v);
 	free(s->by_name);
+	free(s->open_at);
+	ib_strv_clear(&s->open);
 	*s = (struct ib_slots){0};
 }
 
-/* What one run makes of its slot. An excluded one leaves it as it is: it is to be filled by another. */
-static void take(struct ib_slot *slot, const struct ib_ledger_run *run)
+static void begin(struct ib_slots *s, struct ib_slot *slot, const char *run, int64_t attempt)
 {
-	if (run->attempt > slot->attempts)
-		slot->attempts = (int)run->attempt;
-	if (run->open)
-		slot->state = IB_SLOT_TAKEN;
-	else if (run->excluded)
-		return;
-	else if (run->state == IB_STATE_COMPLETED)
+	if (attempt > slot->attempts)
+		slot->attempts = (int)attempt;
+	slot->state = IB_SLOT_TAKEN;
+	ib_strv_add(&s->open, run);
+	s->open_at = ib_realloc(s->open_at, s->open.n, sizeof(struct ib_slot *));
+	s->open_at[s->open.n - 1] = slot;
+}
+
+static void end(struct ib_slot *slot, enum ib_state state)
+{
+	if (state == IB_STATE_COMPLETED)
 		slot->state = IB_SLOT_DONE;
-	else if (run->state == IB_STATE_FAILED || run->state == IB_STATE_TIMED_OUT)
+	else if (state == IB_STATE_FAILED || state == IB_STATE_TIMED_OUT)
 		slot->state = IB_SLOT_FAILED;
+}
+
+/* What one run makes of its slot. An excluded one leaves it as it is: it is to be filled by another. */
+static void take(struct ib_slots *s, struct ib_slot *slot, const struct ib_ledger_run *run)
+{
+	if (run->open)
+		begin(s, slot, run->id, run->attempt);
+	else if (run->attempt > slot->attempts)
+		slot->attempts = (int)run->attempt;
+	if (!run->open && !run->excluded)
+		end(slot, run->state);
+}
+
+static struct ib_slot *slot_of(const struct ib_slots *s, const char *group, const char *cell, int64_t repeat)
+{
+	const struct ib_ledger_run key = {.group = (char *)(uintptr_t)group, .cell = (char *)(uintptr_t)cell, .repeat = repeat};
+	const struct ib_contract_slot *const *at =
+		group && cell ? bsearch(&key, s->by_name, s->contract->slots_n, sizeof(*s->by_name), find) : NULL;
+
+	return at ? &s->v[*at - s->contract->slots] : NULL;
 }
 
 void ib_slots_update(struct ib_slots *s, const struct ib_ledger_view *view, const char *json_sha256)
@@ -77,16 +102,70 @@ void ib_slots_update(struct ib_slots *s, const struct ib_ledger_view *view, cons
 		s->v[i].state = IB_SLOT_EMPTY;
 		s->v[i].attempts = 0;
 	}
+	ib_strv_clear(&s->open);
 	for (size_t i = 0; i < view->runs_n; i++) {
 		const struct ib_ledger_run *run = &view->runs[i];
-		const struct ib_contract_slot *const *at;
+		struct ib_slot *slot = ours[run->contract] ? slot_of(s, run->group, run->cell, run->repeat) : NULL;
 
-		if (!run->group || !run->cell || !ours[run->contract])
-			continue;
-		at = bsearch(run, s->by_name, c->slots_n, sizeof(*s->by_name), find);
-		if (at)
-			take(&s->v[*at - c->slots], run);
+		if (slot)
+			take(s, slot, run);
 	}
+}
+
+/* The end of a run; one that is of none of these slots changes nothing. */
+static void follow_end(struct ib_slots *s, const struct ib_entry *e)
+{
+	for (size_t i = 0; i < s->open.n; i++) {
+		if (strcmp(s->open.v[i], e->run) != 0)
+			continue;
+		s->open_at[i]->state = IB_SLOT_EMPTY;
+		if (e->kind == IB_ENTRY_FINISH)
+			end(s->open_at[i], e->state);
+		free(s->open.v[i]);
+		s->open.v[i] = s->open.v[--s->open.n];
+		s->open_at[i] = s->open_at[s->open.n];
+		s->open.v[s->open.n] = NULL;
+		return;
+	}
+}
+
+static bool follow_entry(struct ib_slots *s, const struct ib_entry *e)
+{
+	struct ib_slot *slot;
+
+	switch (e->kind) {
+	case IB_ENTRY_START:
+		slot = slot_of(s, e->group, e->cell, e->repeat);
+		if (slot)
+			begin(s, slot, e->run, e->attempt);
+		return true;
+	case IB_ENTRY_FINISH:
+	case IB_ENTRY_ABANDONED:
+		follow_end(s, e);
+		return true;
+	case IB_ENTRY_CONTRACT:
+	case IB_ENTRY_AMENDMENT:
+	case IB_ENTRY_EXCLUSION:
+		return false;
+	default:
+		return true;
+	}
+}
+
+bool ib_slots_follow(struct ib_slots *s, const char *data, size_t n, size_t *ret_n)
+{
+	const char *at = data, *stop;
+
+	while ((stop = memchr(at, '\n', (size_t)(data + n - at)))) {
+		ib_auto_json json_t *j = NULL;
+		ib_auto_entry struct ib_entry e = {0};
+
+		if (ib_json_load(at, (size_t)(stop - at), "ledger.jsonl", &j, NULL) < 0 || ib_entry_from_json(j, "ledger.jsonl", &e, NULL) < 0 || !follow_entry(s, &e))
+			return false;
+		at = stop + 1;
+	}
+	*ret_n = (size_t)(at - data);
+	return true;
 }
 
 size_t ib_slots_open(const struct ib_slots *s, const char *group)

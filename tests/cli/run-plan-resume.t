@@ -66,7 +66,7 @@ readiness: {command: [test, -e, ready], timeout: 300ms, interval: 50ms}
 groups:
   - name: g
     repeats: 2
-    command: [touch, "{output_dir}/made"]
+    command: [sh, -c, "echo x > {output_dir}/made"]
 EOT
 status 1 "a server that is not ready gives 1" plan d
 is "and a refused run" "$(states d)" "1 refused"
@@ -153,6 +153,6 @@ awk 'BEGIN {
     }
 }' | cat g/first - > g/ledger.jsonl
 # seconds of processor time, whatever else the machine does
-status 0 "a plan of 2000 filled slots has nothing to do, and says so soon" sh -c 'ulimit -t 15; exec ib-run --no-capture --plan g/contract.yaml'
+status 0 "a plan of 2000 filled slots has nothing to do, and says so soon" sh -c 'ulimit -t 5; exec ib-run --no-capture --plan g/contract.yaml'
 is "it appends nothing" "$(wc -l < g/ledger.jsonl | tr -d ' ')" 4001
 done_testing
