@@ -178,6 +178,19 @@ static int check_list(struct commands *c, const struct ib_yaml *list, const char
 	return r;
 }
 
+/* A log's command knows the times of the run too. */
+static int check_logs(struct commands *c, const struct ib_yaml *logs, struct ib_err *err)
+{
+	static const char *const times[] = {"since", "until", "since_unix", "until_unix"};
+	int r;
+
+	know(c, NULL);
+	r = check_list(c, logs, "file", "file", err);
+	for (size_t i = 0; i < IB_LEN(times); i++)
+		c->vars[c->t.n++] = (struct ib_template_var){times[i], ""};
+	return r < 0 ? r : check_list(c, logs, "command", "command", err);
+}
+
 int ib_contract_check_commands(const struct ib_yaml *y, const char *file, struct ib_err *err)
 {
 	ib_auto_free struct commands *c = ib_alloc(sizeof(*c));
@@ -185,8 +198,10 @@ int ib_contract_check_commands(const struct ib_yaml *y, const char *file, struct
 
 	c->file = file;
 	c->permission = ib_yaml_get(y, "permission") != NULL;
+	r = check_logs(c, ib_yaml_get(y, "server_logs"), err);
 	know(c, NULL);
-	r = check_any(c, ib_yaml_get(ib_yaml_get(y, "readiness"), "command"), err);
+	if (r == 0)
+		r = check_any(c, ib_yaml_get(ib_yaml_get(y, "readiness"), "command"), err);
 	if (r == 0)
 		r = check_any(c, ib_yaml_get(ib_yaml_get(y, "quality"), "command"), err);
 	if (r == 0)

@@ -109,6 +109,10 @@ is "what came before the limit is kept" "$(cat commands/runs/*/server/slow.log)"
 is "nothing measured is not zero" "$(log commands '[l["bytes"] for l in logs[4:]]')" "[None, None, None, None]"
 like "each says why" "$(log commands '[bool(l["why"]) for l in logs[2:]]')" '^\[True, True, True, True, True, True\]$'
 status 0 "the study is consistent" ib-verify commands
+status 2 "a placeholder that nobody knows is an error of the contract" study wrong true '{name: a, command: [docker, logs, --since, "{sinse}"]}'
+like "with a suggestion" "$(cat wrong.err)" "did you mean '\{since\}'"
+status 2 "so is a time in the name of a file" study timed true '{name: a, file: "/var/log/{since}.log"}'
+status 2 "so are two logs of one name" study twice true '{name: a, file: /var/log/a}' '{name: a, file: /var/log/b}'
 if python3 -c 'import jsonschema' 2> /dev/null; then
     ok "records are as their schema says" python3 - "$IB_SRCDIR/schemas/record-v1.schema.json" truth/runs/*/record.json rotated/runs/*/record.json \
         large/runs/*/record.json commands/runs/*/record.json << 'EOT'
