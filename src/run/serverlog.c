@@ -349,7 +349,7 @@ static json_t *to_json(const struct server_log *l, const struct entry *e)
 	ib_json_set_str(o, "banner", e->banner);
 	ib_json_set_str(o, "banner_from", e->banner ? e->banner_known ? "server_start" : "file_start" : NULL);
 	ib_json_set_str(o, "banner_why", e->banner_why);
-	ib_json_set_int(o, "exit_status", l->command ? e->exit_status : IB_NONE);
+	set_count(o, "exit_status", e->exit_status != IB_NONE, (uint64_t)e->exit_status);
 	set_count(o, "stderr_bytes", l->command && e->has_slice, e->stderr_bytes);
 	return o;
 }

@@ -102,6 +102,7 @@ ok "and is that of the run" python3 -c "
 a = open('$T/journalctl.args').read().split()
 assert $began - 1 <= int(a[3][1:]) < int(a[5][1:]) <= $(date +%s) + 2, a"
 like "or in words" "$(cat docker.args)" '^logs --since [0-9-]+T[0-9:.]+Z --until [0-9-]+T[0-9:.]+Z vllm$'
+is "exit statuses are those of commands" "$(log commands '[l["exit_status"] for l in logs]')" "[0, 0, 1, None, None, None, None, None]"
 is "stdout is the slice" "$(cat commands/runs/*/server/journal.log)" "2026-12-01T00:00:01+0000 host vllm[1]: served"
 is "stderr is beside it" "$(cat commands/runs/*/server/docker.err)" "on stderr, where the container printed it"
 is "a failure is told in its own words" "$(log commands 'logs[2]["why"]')" 'the command ended with status 1: error: pods "gone" not found'
