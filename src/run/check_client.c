@@ -43,6 +43,17 @@ static void look_program(struct ib_preflight *p, struct ib_strv *done, const cha
 		ib_preflight_say(p, IB_CHECKED_FAIL, "'%s' of %s is not there, or cannot be executed", name, what);
 }
 
+/* The first words of a list of objects' commands. */
+static void look_list(struct ib_preflight *p, struct ib_strv *done, const json_t *list, const char *key, const char *kind)
+{
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *o = json_array_get(list, i);
+		ib_auto_free char *what = ib_asprintf("%s of %s '%s'", key, kind, json_string_value(json_object_get(o, "name")));
+
+		look_program(p, done, what, json_object_get(o, key));
+	}
+}
+
 static void look_programs(struct ib_preflight *p)
 {
 	ib_auto_strv struct ib_strv done = {0};
@@ -64,6 +75,8 @@ static void look_programs(struct ib_preflight *p)
 		}
 	}
 	look_program(p, &done, "quality", json_object_get(c->quality, "command"));
+	look_list(p, &done, c->nodes, "launch", "node");
+	look_list(p, &done, c->server_logs, "command", "server log");
 }
 
 const struct ib_plan_check ib_plan_check_programs = {.name = "programs", .title = "every program of the contract can be executed", .look = look_programs};

@@ -121,6 +121,7 @@ line FAIL workload "another workload" "has SHA-256 [0-9a-f]{64}, the contract sa
 line FAIL workload "a workload that is not there" "'workload/q.jsonl' cannot be opened" -e 's/p.jsonl/q.jsonl/'
 line FAIL environment "a variable that is not set" "uses ..env:NOT_SET., which is not set" -e 's/--model, m/--model, m, "${env:NOT_SET}"/'
 line FAIL programs "a program that is not there" "'vllmm' of command of group 'g' is not there" -e 's/\[vllm,/[vllmm,/'
+line FAIL programs "nor the one that reaches a node" "'nossh' of launch of node 'n1' is not there" -e '/^study/a nodes: [{name: n1, launch: [nossh, n1]}]'
 line "not checkable" client "a program that is not known is not started" "'mystery' is no client that is known: it is not started" -e 's/\[vllm,/[mystery,/'
 is "client: indeed not" "$(cat started 2> /dev/null)" ""
 line FAIL flags "a flag that the client does not have" "the help of 'vllm' does not know '--num-promts' of g.all" -e 's/--num-prompts/--num-promts/'

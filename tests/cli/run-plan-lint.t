@@ -100,6 +100,12 @@ lint L11 "inference-perf without records" "base: --storage|'ip.yaml' does not se
 echo 'per_request: true' > ip.yaml
 is "L11: and with them" "$(lints c.yaml | grep -c per_request)" 0
 
+missing=
+for n in 01 02 03 04 05 06 07 08 09 10 11 12 13 14 15 16 17 18 19 20 21; do
+    grep -q "^\.It Li L$n\$" "$IB_SRCDIR/man/ib-run.1" || missing="$missing L$n"
+done
+is "the manual has them all" "$missing" ""
+
 # many cells: a lint says so once and counts
 clean | sed -e 's/matrix: {cap: \[1, 4\]}/matrix: {cap: [1, 2, 3, 4, 5, 6, 7, 8]}/' -e 's/--model, m/--num-warmups, "5", --model, m/' > c.yaml
 is "a lint is bounded" "$(lints c.yaml | grep -c '^L09')" 5
