@@ -296,6 +296,10 @@ static void end_command(struct ib_run *run, const struct server_log *l, int64_t 
 	struct ib_err why = {0};
 	struct ib_segment seg = {.fd = out};
 
+	if (run->signals->caught) {
+		say(e, "error", ib_strdup("not asked: interrupted by a signal"));
+		return;
+	}
 	if (out < 0 || errors < 0) {
 		say(e, "error", ib_asprintf("the command's output cannot be held (%s)", strerror(errno)));
 		return;

@@ -110,6 +110,8 @@ is "what came before the limit is kept" "$(cat commands/runs/*/server/slow.log)"
 is "nothing measured is not zero" "$(log commands '[l["bytes"] for l in logs[4:]]')" "[None, None, None, None]"
 like "each says why" "$(log commands '[bool(l["why"]) for l in logs[2:]]')" '^\[True, True, True, True, True, True\]$'
 status 0 "the study is consistent" ib-verify commands
+study stopped '"sh", "-c", "kill -INT $PPID; sleep 20"' '{name: slow, command: [sleep, "25"]}' "{name: app, file: \"$T/app.log\"}"
+is "after an interrupt no log is waited for" "$(log stopped '[r["state"]] + [l["status"] for l in logs]')" "['interrupted', 'error', 'ok']"
 status 2 "a placeholder that nobody knows is an error of the contract" study wrong true '{name: a, command: [docker, logs, --since, "{sinse}"]}'
 like "with a suggestion" "$(cat wrong.err)" "did you mean '\{since\}'"
 status 2 "so is a time in the name of a file" study timed true '{name: a, file: "/var/log/{since}.log"}'
