@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A26: what changed around a run between the capture before and the one after it. */
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -7,6 +8,11 @@
 #include "base/auto.h"
 #include "base/str.h"
 #include "verify/check.h"
+#include "verify/load.h"
+
+#define OUTSIDE 0.10      /* of the processors, on average */
+#define STOLEN 0.01
+#define GPU_REASONS 0xe8 /* hardware slowdown, thermal (software, hardware), power brake: not idleness, not settings */
 
 /* What may not change during a run, whatever moves from moment to moment. */
 static const enum ib_fact_key fixed[] = {IB_FACT_BOOT, IB_FACT_NODE, IB_FACT_KERNEL, IB_FACT_GPU, IB_FACT_GPU_DRIVER, IB_FACT_CLOCKSOURCE};
@@ -40,6 +46,23 @@ static void one_run(const struct ib_check *self, const struct ib_study_run *run,
 		differs(self, run, IB_FACT_SWAP_FREE_BYTES, "memory was swapped out", f);
 }
 
+/* What was seen between the captures. */
+static void sampled(const struct ib_check *self, const struct ib_study_run *run, struct ib_findings *f)
+{
+	struct ib_load_facts l;
+
+	ib_load_facts(&run->record, &l);
+	if (l.throttles)
+		ib_check_fail(self, f, IB_OK, run->doc.path, "processors were throttled by their temperature while the command ran: %" PRId64 " times", l.throttles);
+	if (l.outside_mean >= OUTSIDE * l.cpus)
+		ib_check_fail(self, f, IB_OK, run->doc.path, "others used %.2g of %.0f processors on average while the command ran%s%s", l.outside_mean, l.cpus,
+			      l.busiest ? ", at most: " : "", l.busiest ? l.busiest : "");
+	if (l.steal_mean >= STOLEN * l.cpus)
+		ib_check_fail(self, f, IB_OK, run->doc.path, "the hypervisor took %.2g of %.0f processors on average while the command ran", l.steal_mean, l.cpus);
+	if (l.gpu_reasons & GPU_REASONS)
+		ib_check_fail(self, f, IB_OK, run->doc.path, "a GPU lowered its clocks while the command ran: reasons 0x%" PRIx64, (uint64_t)l.gpu_reasons);
+}
+
 static bool bracketed(const struct ib_record *r)
 {
 	return ib_streq(r->capture_before, "ok") && ib_streq(r->capture_after, "ok");
@@ -61,6 +84,7 @@ static void run(const struct ib_check *self, const struct ib_audit_view *v, stru
 		runs++;
 		open += !bracketed(&one->record);
 		one_run(self, one, f);
+		sampled(self, one, f);
 	}
 	if (!runs) {
 		ib_check_skip(self, f, NULL, "no run was measured");
@@ -75,8 +99,9 @@ static void run(const struct ib_check *self, const struct ib_audit_view *v, stru
 const struct ib_check ib_check_bracketing = {
 	.id = "A26",
 	.level = IB_FINDING_I,
-	.title = "captures before and after each run show no throttling, swapping or reboot",
-	.reads = "before.json and after.json of each run: boot, kernel, GPU and driver, clock source, throttle counters, free swap",
+	.title = "nothing disturbed the machine around and during each run",
+	.reads = "before.json and after.json of each run: boot, kernel, GPU and driver, clock source, throttle counters, free swap; and the load "
+		 "sampled during the run: throttling, others' share of the processors (10 % on average), stolen time (1 %), reasons for lower GPU clocks",
 	.means = "the machine was throttled, swapped or changed while it was measured",
 	.todo = "look at the run beside the others (--show RUN) before trusting its tail; cool the machine, or repeat the run",
 	.audit = run,

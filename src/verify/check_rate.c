@@ -6,6 +6,7 @@
 #include "base/auto.h"
 #include "base/str.h"
 #include "verify/check.h"
+#include "verify/load.h"
 
 #define LEAST 0.95  /* share of the rate asked for */
 #define CHANCE 2.0  /* standard deviations that random arrivals may be late by */
@@ -47,6 +48,20 @@ static void waits(const struct ib_check *self, const struct ib_result *res, stru
 		ib_check_fail(self, f, IB_OK, res->file, "requests waited inside the client (p99 %.3g s), which no latency in the file counts", p99);
 }
 
+/* Once for a run: a client that has no time left measures itself. */
+static void client(const struct ib_check *self, const struct ib_audit_run *run, const struct ib_result *res, struct ib_findings *f)
+{
+	struct ib_load_facts load;
+
+	if (!run->run || !run->run->has_record || res != &run->results->v[0])
+		return;
+	ib_load_facts(&run->run->record, &load);
+	if (load.known && load.saturated == 1)
+		ib_check_fail(self, f, IB_OK, run->run->doc.path, "the client itself was saturated in %.0f %% of the samples taken while it ran: its times hold its own "
+								   "delays, and its rate may be its own limit",
+			      100 * load.share);
+}
+
 /* The client's own word for it, where nothing else is left: a count over the time that sending took, which the claim is consistent with. */
 static double stated_rate(const struct ib_result *res)
 {
@@ -76,6 +91,7 @@ static void one_result(const struct ib_check *self, const struct ib_audit_run *r
 		ib_check_skip(self, f, res->file, "the file does not say when requests were sent: the rate over the whole duration includes waiting for the last ones");
 	if (!isnan(asked) && !isinf(asked))
 		waits(self, res, f);
+	client(self, run, res, f);
 }
 
 static void run(const struct ib_check *self, const struct ib_audit_view *v, struct ib_findings *f)
@@ -88,8 +104,10 @@ const struct ib_check ib_check_rate = {
 	.level = IB_FINDING_W,
 	.title = "the rate that was asked for was achieved",
 	.reads = "the rate asked for against (requests - 1) / first start to last start: at least 95 %, less what random arrivals explain (two standard deviations, "
-		 "1/sqrt(n) each); and the wait inside the client, p99 at most 1 s",
-	.means = "the load was not the one on the label: requests queued in the client, out of sight of every latency",
-	.todo = "label the run with the achieved rate; add the wait inside the client to the latencies, or raise the cap",
+		 "1/sqrt(n) each); the wait inside the client, p99 at most 1 s; and, where the load was sampled, whether a thread of the client used 0.9 of a "
+		 "processor or more, or the whole client 0.95 of what it may use, in half of the samples",
+	.means = "the load was not the one on the label: requests queued in the client, out of sight of every latency, or the client was what was measured",
+	.todo = "label the run with the achieved rate; add the wait inside the client to the latencies, or raise the cap; give a saturated client "
+		"more processes or a machine of its own",
 	.audit = run,
 };

@@ -8,6 +8,7 @@
 #include <strings.h>
 
 #include "base/str.h"
+#include "verify/load.h"
 
 #define CELLS_MAX 10000
 
@@ -20,6 +21,7 @@ static const struct metric {
 	char series;       /* 't' TTFT, 'p' TPOT, 'i' ITL, 'e' end to end, 0 */
 	const struct ib_formula *scalar;
 } metrics[] = {
+	{"energy", "energy", 0, &ib_energy_per_output_token}, /* before the times of which its name holds words */
 	{"ttft", "ttft", 't', NULL},
 	{"first token", "ttft", 't', NULL},
 	{"tpot", "tpot", 'p', NULL},
@@ -30,7 +32,6 @@ static const struct metric {
 	{"end to end", "e2e", 'e', NULL},
 	{"latency", "e2e", 'e', NULL},
 	{"goodput", "goodput", 0, &ib_goodput_client},
-	{"energy", "energy", 0, NULL},
 	{"requests", "requests_over", 0, &ib_requests_over_duration},
 	{"req/s", "requests_over", 0, &ib_requests_over_duration},
 	{"total token", "total_tokens_over", 0, &ib_total_tokens_over_duration},
@@ -72,10 +73,12 @@ static const struct ib_formula *formula_of(const struct metric *m, const struct 
 	}
 }
 
-static bool derives(const struct ib_formula *f, const struct ib_result *res)
+static bool derives(const struct ib_formula *f, const struct ib_audit_run *run, const struct ib_result *res)
 {
 	if (!f)
 		return false;
+	if (f == &ib_energy_per_output_token) /* its counter is the run's, not the result's */
+		return ib_load_energy_per_token(run, res).state == IB_STAT_VALUE;
 	return (f->series ? ib_result_percentile(res, f, 50) : ib_result_scalar(res, f)).state == IB_STAT_VALUE;
 }
 
@@ -100,7 +103,7 @@ static void look(const struct ib_audit_view *v, struct ib_wanted *w)
 			if (res->within || res->unknown_version)
 				continue;
 			w->results++;
-			if (derives(f, res)) {
+			if (derives(f, &v->runs[i], res)) {
 				w->derived++;
 				w->formula = w->formula ? w->formula : f->name;
 			} else if (claims(m, res)) {

@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* --show RUN: one run, one step deeper than the screen. */
 #include <inttypes.h>
+#include <math.h>
 #include <string.h>
 
 #include "base/auto.h"
 #include "base/clock.h"
 #include "base/str.h"
 #include "metrics/formula.h"
+#include "verify/load.h"
 #include "verify/text.h"
 #include "verify/verify.h"
 
@@ -100,6 +102,36 @@ static void record(struct ib_buf *b, const struct ib_record *r)
 			ib_text_safe(b, r->expectations[i].found, 60);
 			ib_buf_addc(b, '\n');
 		}
+}
+
+/* What the samples say, where there are some; and energy per token, where a counter covers it. */
+static void load(struct ib_buf *b, const struct ib_study_run *run)
+{
+	const struct ib_audit_run view = {.run = run, .results = &run->results};
+	struct ib_load_facts l;
+	struct ib_energy energy;
+	const char *why;
+
+	ib_load_facts(&run->record, &l);
+	if (!l.known)
+		return;
+	ib_buf_addf(b, "%-13s client %s", "load", l.saturated == 1 ? "saturated" : l.saturated == 0 ? "not saturated" : "not known");
+	if (!isnan(l.outside_mean))
+		ib_buf_addf(b, ", others used %.2g of %.0f processors", l.outside_mean, l.cpus);
+	ib_buf_addc(b, '\n');
+	if (!ib_load_energy(&run->record, &energy, &why))
+		return;
+	ib_buf_addf(b, "%-13s %.6g J by ", "energy", energy.joules);
+	ib_text_safe(b, energy.source, 60);
+	ib_buf_adds(b, ": ");
+	ib_text_safe(b, energy.scope, 100);
+	ib_buf_addc(b, '\n');
+	for (size_t i = 0; i < run->results.n; i++) {
+		struct ib_stat st = ib_load_energy_per_token(&view, &run->results.v[i]);
+
+		if (st.state == IB_STAT_VALUE)
+			ib_buf_addf(b, "  per output token %.6g J  formula %s\n", st.value, ib_energy_per_output_token.name);
+	}
 }
 
 static const char *label_of(const struct ib_finding *one)
@@ -214,6 +246,8 @@ int ib_verdict_show(const struct ib_verdict *v, const char *run_id, struct ib_bu
 			line(b, "excluded", r->exclusion->e.reason);
 		if (r->has_record)
 			record(b, &r->record);
+		if (r->has_record)
+			load(b, r);
 		for (size_t i = 0; i < r->results.n; i++)
 			result(b, &r->results.v[i]);
 	}
