@@ -309,6 +309,8 @@ void make_study(const char *dir, const struct study_spec *spec)
 	capture(&m);
 	if (spec->kept)
 		kept(&m);
+	if (spec->analysis)
+		keep(&m, IB_ENTRY_ANALYSIS, "analysis/20261130T160000Z-00000004/analysis.json", spec->analysis);
 	for (size_t i = 0; i < spec->runs; i++)
 		one_run(&m, i);
 	start.run = ib_strdup("20261130T170102Z-baseline.cap-1-r01-0badcafe");

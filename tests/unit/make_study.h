@@ -21,6 +21,7 @@ struct study_spec {
 	bool torn;           /* the first run failed and left half a result, as its record says */
 	bool torn_counted;   /* the same, but its record counts requests */
 	bool kept;           /* a quality check, a recorded workload and a ceiling beside the runs */
+	const char *analysis; /* text of an analysis.json that the ledger holds, or NULL */
 	bool cut_off;        /* the first run was interrupted: of 24 requests asked for, 10 are in its result */
 };
 

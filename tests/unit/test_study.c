@@ -357,6 +357,55 @@ static void test_study_kept_files_are_those_of_the_ledger(void)
 	}
 }
 
+#define ANALYSIS "analysis/20261130T160000Z-00000004/analysis.json"
+#define ZEROS "0000000000000000000000000000000000000000000000000000000000000000"
+#define ANALYSIS_OF(rest) "{\"schema\":\"urn:ibtools:analysis:v1\"," rest "}\n"
+
+static void test_study_analyses_are_read_with_care(void)
+{
+	static const struct {
+		const char *text, *file;
+		enum ib_code code;
+	} acts[] = {
+		{"{}\n", ANALYSIS, IB_OK},
+		{"{", ANALYSIS, IB_E_JSON},
+		{ANALYSIS_OF("\"outputs\":[7]"), ANALYSIS, IB_E_BINDING},
+		{ANALYSIS_OF("\"outputs\":[{\"path\":\"report/x\",\"bytes\":-1,\"sha256\":null}]"), ANALYSIS, IB_E_BINDING},
+		{ANALYSIS_OF("\"inputs\":{\"status\":\"ok\",\"files\":[{\"path\":[],\"bytes\":1,\"sha256\":null}]}"), ANALYSIS, IB_E_BINDING},
+		{ANALYSIS_OF("\"scripts\":[[]]"), ANALYSIS, IB_E_BINDING},
+		{ANALYSIS_OF("\"logs\":[{\"path\":\"../../etc/passwd\",\"bytes\":1,\"sha256\":\"" ZEROS "\"}]"), "../../etc/passwd", IB_E_MISSING},
+	};
+	static const struct study_spec later = {.runs = 4, .analysis = "{\"schema\":\"urn:ibtools:analysis:v2\"}\n"};
+	static const struct study_spec sound = {.runs = 4, .analysis = ANALYSIS_OF("\"inputs\":{\"status\":\"ok\",\"files\":[]}")};
+	struct fixture *f = begin(&sound);
+
+	verify(f);
+	CU_ASSERT_EQUAL(failures(f), 0);
+	CU_ASSERT_EQUAL(status_of(f, "S18"), IB_PASS);
+	end(f);
+	for (size_t i = 0; i < IB_LEN(acts); i++) {
+		const struct study_spec spec = {.runs = 4, .analysis = acts[i].text};
+
+		f = begin(&spec);
+		verify(f);
+		if (!found(f, "S18", acts[i].code, acts[i].file) || f->v.exit == 0) {
+			printf("# not found: %s", acts[i].text);
+			CU_FAIL("an analysis that is none is not found");
+		}
+		end(f);
+	}
+	f = begin(&later);
+	verify(f);
+	CU_ASSERT_EQUAL(failures(f), 0);
+	CU_ASSERT_EQUAL(status_of(f, "S18"), IB_NOT_CHECKABLE);
+	end(f);
+	f = begin(&sound);
+	edit(f, ANALYSIS, "{}\n");
+	verify(f);
+	CU_ASSERT_TRUE(found(f, "S18", IB_E_HASH, ANALYSIS));
+	end(f);
+}
+
 /* Rewrites one line of the ledger by a function over its text. */
 static void on_ledger(const struct fixture *f, void (*act)(char *text, size_t n))
 {
@@ -792,6 +841,7 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_study_every_check_speaks),
 	IB_TEST(test_study_tampering_is_found),
 	IB_TEST(test_study_kept_files_are_those_of_the_ledger),
+	IB_TEST(test_study_analyses_are_read_with_care),
 	IB_TEST(test_study_ledger_changes_are_found),
 	IB_TEST(test_study_without_ledger_is_none),
 	IB_TEST(test_study_cut_tail_is_not_anchored),
