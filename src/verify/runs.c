@@ -375,6 +375,7 @@ void ib_study_runs_clear(struct ib_study_view *v)
 		if (run->has_record)
 			ib_record_clear(&run->record);
 		ib_results_clear(&run->results);
+		ib_samples_clear(&run->samples);
 		ib_strv_clear(&run->torn_results);
 		ib_strv_clear(&run->compressed);
 		ib_strv_clear(&run->argv);

@@ -17,6 +17,7 @@
 #define PROBLEMS_MAX 1000
 #define CONTRACTS_MAX 1000
 #define CONTEXT_MAX (1u << 20)
+#define SAMPLES "samples.jsonl"
 #define METRICS_BEFORE "endpoint/metrics-before.txt"
 #define METRICS_AFTER "endpoint/metrics-after.txt"
 #define CAPTURES_MAX 10000
@@ -107,6 +108,8 @@ static bool wants_of_run(const struct ib_study_view *v, const char *path, uint64
 		return false;
 	if (strcmp(rest, "record.json") == 0)
 		return true;
+	if (strcmp(rest, SAMPLES) == 0)
+		return size <= IB_SAMPLES_MAX && (v->anchored || ib_study_listed(run, rest));
 	if (is_context(rest))
 		return !v->no_clients && size <= CONTEXT_MAX && (v->anchored || ib_study_listed(run, rest));
 	return !v->no_clients && ib_starts(rest, "output/") && (v->anchored || ib_study_listed(run, rest));
@@ -327,6 +330,14 @@ static void take_context(const struct ib_study_view *v, struct ib_study_run *run
 		ib_context_take(&run->context, path, data, size, strcmp(rest, METRICS_BEFORE) == 0 ? 1 : strcmp(rest, METRICS_AFTER) == 0 ? 2 : 0);
 }
 
+static void take_samples(const struct ib_study_view *v, struct ib_study_run *run, const char *path, const char *sha256, const char *data, uint64_t size)
+{
+	const struct ib_record_file *listed = ib_study_listed(run, SAMPLES);
+
+	if (v->anchored || (listed && strcmp(listed->sha256, sha256) == 0))
+		ib_samples_read(path, data, size, &run->samples);
+}
+
 static void take_of_run(struct ib_study_view *v, const char *path, const char *sha256, const char *data, uint64_t size)
 {
 	char id[IB_RUN_ID_MAX];
@@ -339,6 +350,8 @@ static void take_of_run(struct ib_study_view *v, const char *path, const char *s
 		ib_privacy_scan(&v->privacy, path, data, size);
 	if (strcmp(rest, "record.json") == 0 && !run->doc.path)
 		take_record(v, run, path, sha256, data, size);
+	else if (data && strcmp(rest, SAMPLES) == 0 && !run->samples.lines)
+		take_samples(v, run, path, sha256, data, size);
 	else if (data && is_context(rest))
 		take_context(v, run, path, rest, sha256, data, size);
 	else if (data)

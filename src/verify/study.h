@@ -15,6 +15,7 @@
 #include "verify/evidence.h"
 #include "verify/facts.h"
 #include "verify/privacy.h"
+#include "verify/samples.h"
 
 struct ib_study_file {
 	char *path; /* below the study's root */
@@ -56,6 +57,7 @@ struct ib_study_run {
 	struct ib_strv argv;         /* the command of command.json, where it could be read */
 	struct ib_context context;   /* its command line, printed configuration and pages of metrics */
 	struct ib_facts before, after; /* from its before.json, with what the endpoint said of itself, and after.json */
+	struct ib_samples samples;   /* its load, read again */
 	struct ib_strv torn_results; /* result files that a client recognised and could not read: "path: why" */
 };
 

@@ -150,6 +150,43 @@ status 0 "a study with samples verifies" ib-verify server
 chmod -R u+w server
 for f in server/runs/*/samples.jsonl; do sed -i 's/"busy_cores":null/"busy_cores":1/' "$f"; done
 status 1 "changed samples are found" ib-verify server
+# a record that says something else than its samples: made with the ledger's line for it, as its author could
+cat > retell.py << 'EOT'
+import glob, hashlib, json, os, subprocess, sys
+study, change = sys.argv[1], sys.argv[2]
+subprocess.run(["chmod", "-R", "u+w", study])
+f = glob.glob(study + "/runs/*/record.json")[0]
+r = json.load(open(f))
+exec(change)
+open(f, "w").write(json.dumps(r, indent=2) + "\n")
+lines = open(study + "/ledger.jsonl").read().split("\n")[:-1]
+out, prev = [], None
+for line in lines:
+    e = json.loads(line)
+    if prev is not None:
+        e["prev"] = prev
+    if e["kind"] == "finish":
+        def walk(o):
+            for k in o:
+                if k == "record_sha256":
+                    o[k] = hashlib.sha256(open(f, "rb").read()).hexdigest()
+                elif isinstance(o[k], dict):
+                    walk(o[k])
+        walk(e)
+    text = json.dumps(e, separators=(",", ":"), ensure_ascii=False)
+    prev = hashlib.sha256(text.encode()).hexdigest()
+    out.append(text)
+open(study + "/ledger.jsonl", "w").write("\n".join(out) + "\n")
+EOT
+s19() { ib-verify --json "$1" | python3 -c 'import json, sys; print([x["status"] for x in json.load(sys.stdin)["findings"] if x["id"] == "S19"])'; }
+is "what the record says of the load is held against them" "$(s19 busy)" "['pass']"
+cp -r busy told
+python3 retell.py told 'pass'
+is "telling it again changes nothing" "$(s19 told)" "['pass']"
+python3 retell.py told 'r["load"]["client_cores"]["max"] *= 0.5'
+is "another share of the client is found" "$(s19 told)" "['fail']"
+python3 retell.py told 'r["load"]["client_cores"]["max"] *= 2; r["sampler"]["samples"] -= 1'
+is "so is another number of samples" "$(s19 told)" "['fail']"
 ok "every line follows its schema" python3 - "$IB_SRCDIR" << 'EOT'
 import glob, json, sys
 try:
