@@ -106,7 +106,7 @@ static void look_version(struct ib_preflight *p, const struct ib_lint_cell *c)
 	ib_auto_free char *version = j && j->status == 0 ? version_line(ib_buf_str(&j->out)) : NULL;
 
 	if (version)
-		ib_preflight_say(p, IB_CHECKED_OK, "'%s' is %s, version %s", name, c->client->name, version);
+		ib_preflight_say(p, IB_CHECKED_OK, "'%s' is %s; --version says: %s", name, c->client->name, version);
 	else if (!c->client)
 		ib_preflight_say(p, IB_CHECKED_NOT, "'%s' is no client that is known: it is not started to ask for its version and flags", name);
 	else if (!j)

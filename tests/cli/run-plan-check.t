@@ -99,7 +99,7 @@ is "nothing fails" "$(grep -c '^FAIL' good)" 0
 for c in address environment workload disk programs readiness model reset metrics client flags; do
     is "'$c' is looked at, and holds" "$(grep -c "^ok  *$c " good | sed 's/^[1-9].*/yes/')" yes
 done
-like "the client's version is told" "$(cat good)" "'vllm' is vllm-bench, version 0.32.0"
+like "the client's version is told" "$(cat good)" "'vllm' is vllm-bench; --version says: 0.32.0"
 like "its flags are looked up in all of its help" "$(cat good)" "the help of 'vllm' knows all 4 flags of g.all"
 like "the tokenizer is not called equal without one to compare with" "$(cat good)" "not checkable +tokenizer +the server makes [0-9]+ tokens of a known text; .*names no tokenizer.json"
 like "nor the machine healthy" "$(cat good)" "not checkable +machine"
