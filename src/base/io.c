@@ -105,12 +105,29 @@ static int move_in_place(int dirfd, const char *temp, const char *path, bool rep
 	return ib_fail(err, IB_E_IO, errno, "cannot move '%s' into place", path);
 }
 
-int ib_write_file(int dirfd, const char *path, const void *data, size_t n, mode_t mode, bool replace, struct ib_err *err)
+/* Without a name until it is complete, so that a process that is killed on the way leaves nothing behind. False: this file system cannot do that. */
+static bool write_nameless(int dirfd, const char *dir, const char *path, const void *data, size_t n, mode_t mode, int *ret, struct ib_err *err)
 {
-	ib_auto_free char *temp = NULL, *dir = NULL;
+	ib_auto_fd int fd = openat(dirfd, dir, O_WRONLY | O_TMPFILE | O_CLOEXEC, 0600);
+	char link[64];
+
+	if (fd < 0)
+		return false;
+	*ret = write_temp(fd, path, data, n, mode, err);
+	if (*ret < 0)
+		return true;
+	snprintf(link, sizeof(link), "/proc/self/fd/%d", fd);
+	if (linkat(AT_FDCWD, link, dirfd, path, AT_SYMLINK_FOLLOW) == 0)
+		return true;
+	if (errno == EEXIST)
+		*ret = ib_fail(err, IB_E_EXISTS, 0, "'%s' exists and is not overwritten", path);
+	return errno == EEXIST;
+}
+
+static int write_named(int dirfd, const char *path, const void *data, size_t n, mode_t mode, bool replace, struct ib_err *err)
+{
+	ib_auto_free char *temp = NULL;
 	ib_auto_fd int fd = -1;
-	ib_auto_fd int parent = -1;
-	const char *slash = strrchr(path, '/');
 	uint32_t id = 0;
 	int r;
 
@@ -123,11 +140,22 @@ int ib_write_file(int dirfd, const char *path, const void *data, size_t n, mode_
 	r = write_temp(fd, path, data, n, mode, err);
 	if (r == 0)
 		r = move_in_place(dirfd, temp, path, replace, err);
-	if (r < 0) {
+	if (r < 0)
 		unlinkat(dirfd, temp, 0);
+	return r;
+}
+
+int ib_write_file(int dirfd, const char *path, const void *data, size_t n, mode_t mode, bool replace, struct ib_err *err)
+{
+	const char *slash = strrchr(path, '/');
+	ib_auto_free char *dir = slash ? ib_strndup(path, (size_t)(slash - path) + 1) : ib_strdup(".");
+	ib_auto_fd int parent = -1;
+	int r = 0;
+
+	if (replace || !write_nameless(dirfd, dir, path, data, n, mode, &r, err))
+		r = write_named(dirfd, path, data, n, mode, replace, err);
+	if (r < 0)
 		return r;
-	}
-	dir = slash ? ib_strndup(path, (size_t)(slash - path) + 1) : ib_strdup(".");
 	r = ib_open_dir(dirfd, dir, &parent, err);
 	return r < 0 ? r : ib_sync_dir(parent, dir, err);
 }

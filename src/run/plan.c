@@ -14,6 +14,7 @@
 #include "base/io.h"
 #include "base/str.h"
 #include "model/template.h"
+#include "ledger/append.h"
 #include "redact/redact.h"
 #include "run/check.h"
 #include "run/plan_inside.h"
@@ -22,6 +23,8 @@
 #include "run/stop.h"
 
 #define LEDGER_MAX (1u << 30)
+#define TAKEN_TRIES 20
+#define TAKEN_WAIT_NS (IB_NS / 20)
 #define TAIL_MAX (8u << 20) /* bytes that a ledger gains between two runs, and that are not worth reading all of it again */
 
 static const char *find_secret(void *arg, const char *text)
@@ -147,6 +150,22 @@ static bool gate_open(const struct ib_plan *p, const struct ib_contract_group *g
 	return open == 0;
 }
 
+/* Nobody else carries out a plan here: a slot that is taken was that of an ib-run which was killed, and whose child may hold the run for a moment. */
+static int await_end(struct ib_plan *p, size_t at, struct ib_err *err)
+{
+	int r = 0;
+
+	for (int i = 0; r == 0 && i < TAKEN_TRIES && p->slots.v[at].state == IB_SLOT_TAKEN && !p->signals.caught; i++) {
+		size_t adopted, abandoned;
+
+		ib_signals_wait(&p->signals, TAKEN_WAIT_NS, -1);
+		r = ib_ledger_mark_abandoned(p->study.ledger, &adopted, &abandoned, err);
+		if (r == 0)
+			r = refresh(p, err);
+	}
+	return r;
+}
+
 /* Runs one slot if it needs it. *ret_go false: the plan stops here. */
 static int visit(struct ib_plan *p, size_t at, struct ib_stop *stop, bool *ret_go, struct ib_err *err)
 {
@@ -159,6 +178,8 @@ static int visit(struct ib_plan *p, size_t at, struct ib_stop *stop, bool *ret_g
 	if (!p->slots.v[at].selected)
 		return 0;
 	r = refresh(p, err);
+	if (r == 0 && p->slots.v[at].state == IB_SLOT_TAKEN)
+		r = await_end(p, at, err);
 	if (r < 0)
 		return r;
 	if (p->slots.v[at].state == IB_SLOT_TAKEN)

@@ -15,6 +15,8 @@
 #include "run/plan_inside.h"
 
 #define LEDGER_MAX (1u << 30)
+#define LOCK_TRIES 20
+#define LOCK_WAIT_US 50000
 
 int ib_plan_ledger(const struct ib_plan *plan, struct ib_ledger_view *ret, struct ib_err *err)
 {
@@ -117,6 +119,34 @@ static int check_early(const struct ib_plan *plan, const char *study, int fd, st
 	return check(plan, study, &v, &known, &seen, err);
 }
 
+static bool is_registered(const struct ib_ledger_view *v, const char *name)
+{
+	for (size_t i = 0; i < v->contracts_n; i++)
+		if (v->contracts[i].source_sha256[0] && strncmp(v->contracts[i].source_sha256, name, IB_HEX_LEN - 1) == 0)
+			return true;
+	return false;
+}
+
+/* An ib-run that was killed before its contract stood in the ledger leaves files that belong to nothing. We hold the lock: nobody is about to enter them. */
+static void tidy(const struct ib_plan *plan, const struct ib_ledger_view *v)
+{
+	ib_auto_fd int fd = openat(plan->study.fd, "contracts", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
+	ib_auto_dir DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+
+	if (!d)
+		return;
+	fd = -1; /* d owns it */
+	for (const struct dirent *e = readdir(d); e; e = readdir(d)) {
+		ib_auto_free char *sha256 = ib_strndup(e->d_name, strnlen(e->d_name, IB_HEX_LEN - 1));
+		const char *suffix = e->d_name + strlen(sha256);
+		bool ours = ib_is_hex(sha256, IB_HEX_LEN - 1) && (ib_starts(suffix, ".yaml") || ib_starts(suffix, ".json"));
+
+		if (!ours || (!ib_ends(suffix, ".part") && is_registered(v, sha256)) || unlinkat(dirfd(d), e->d_name, 0) < 0)
+			continue;
+		ib_log(plan->ctx, IB_LOG_INFO, "'contracts/%s' was left by an ib-run that was killed before it was registered: removed", e->d_name);
+	}
+}
+
 /* Makes this contract the one in force. */
 static int enforce(struct ib_plan *plan, struct ib_err *err)
 {
@@ -133,15 +163,32 @@ static int enforce(struct ib_plan *plan, struct ib_err *err)
 	return r < 0 ? r : amend(plan, seen, reason, err);
 }
 
-/* Two plans at once would fill the same slots. The lock ends with the process, however that ends. */
+/* After its own contract is in force: what else is there belongs to nothing. */
+static int tidy_up(const struct ib_plan *plan, struct ib_err *err)
+{
+	ib_auto_ledger_view struct ib_ledger_view v = {0};
+	int r = ib_plan_ledger(plan, &v, err);
+
+	if (r == 0)
+		tidy(plan, &v);
+	return r;
+}
+
+/* Two plans at once would fill the same slots. The lock ends with the process, however that ends; the child of one that was killed just then may hold it for
+ * as long as it takes to become another program. */
 static int lock(struct ib_plan *plan, const char *study, int fd, struct ib_err *err)
 {
 	int r = ib_open_dir(fd, "contracts", &plan->lock_fd, err);
 
 	if (r < 0)
 		return r;
-	if (flock(plan->lock_fd, LOCK_EX | LOCK_NB) == 0)
-		return 0;
+	for (int i = 0; i < LOCK_TRIES; i++) {
+		if (flock(plan->lock_fd, LOCK_EX | LOCK_NB) == 0)
+			return 0;
+		if (errno != EWOULDBLOCK)
+			break;
+		usleep(LOCK_WAIT_US);
+	}
 	if (errno == EWOULDBLOCK)
 		return ib_fail(err, IB_E_STATE, 0, "another ib-run carries out a plan in the study '%s': wait for its end", study);
 	return ib_fail(err, IB_E_IO, errno, "cannot lock 'contracts' of the study '%s'", study);
@@ -180,6 +227,8 @@ int ib_plan_register(struct ib_plan *plan, struct ib_err *err)
 		r = ib_study_open(plan->ctx, study, plan->contract.study, plan->contract.source_sha256, plan->json_sha256, &plan->study, err);
 	if (r == 0)
 		r = enforce(plan, err);
+	if (r == 0)
+		r = tidy_up(plan, err);
 	if (r < 0)
 		return r;
 	if (fchdir(plan->study.fd) < 0)

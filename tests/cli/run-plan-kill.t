@@ -104,7 +104,8 @@ done < moments
 tries=0
 while [ $tries -lt 5 ]; do
     tries=$((tries + 1))
-    $plan > /dev/null 2>&1 && break
+    ib-run --no-capture --plan s/contract.yaml > last 2>&1 && break
+    sed 's/^/# /' last
 done
 is "then it is carried out to its end" "$tries" 1
 is "nothing lost, renamed or run twice" "$(python3 judge.py s complete 30 2> counts)" ok
@@ -158,4 +159,13 @@ status 0 "a plan goes on beside what its killed predecessor left running" timeou
 like "and says so" "$(cat "$T/.err")" "still alive from abandoned runs"
 kill "$(cat survivor)"
 is "its slots are filled" "$(python3 judge.py l complete 2 2> /dev/null)" ok
+
+# files of a contract that was never registered
+cp s/contract.yaml "s/contracts/$(printf '%064d' 0).yaml"
+: > "s/contracts/$(printf '%064d' 1).json.0123abcd.part"
+: > "s/contracts/$(basename "$(ls s/contracts/*.json | tail -n 1)").89abcdef.part"
+is "what a killed ib-run left of a contract is noticed" "$(ib-verify s --json | grep -c 'no entry of the ledger registers this contract')" 3
+status 0 "and removed by the next one" ib-run --no-capture --plan s/contract.yaml
+like "which says so" "$(cat "$T/.err")" "'contracts/0{64}.yaml' was left by an ib-run that was killed before it was registered: removed"
+status 0 "so that the study holds" ib-verify s
 done_testing
