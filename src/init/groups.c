@@ -62,7 +62,7 @@ void ib_init_workloads(struct ib_buf *b, const struct ib_init_values *v)
 			own.cap = "1";
 			ib_init_argv(b, 4, "generator", &own, IB_INIT_WARM_UP, false);
 		} else {
-			ib_buf_adds(b, "    record: true # the client makes the prompts itself and keeps none: 'ib-run --record-workload' takes their digests\n");
+			ib_buf_adds(b, "    record: true # the client makes the prompts itself and keeps none\n");
 			ib_buf_addf(b, "    seed: %d\n", IB_INIT_SEED);
 		}
 		ib_buf_adds(b, "    # licence: # EDIT: of the prompts\n");
@@ -86,8 +86,6 @@ static void add_reset(struct ib_buf *b, const struct ib_init_values *v, bool com
 		return;
 	}
 	ib_buf_addf(b, "\n        command: [./%s]\n        timeout: 5m\n", v->server->reset_restarts ? "restart-server.sh" : "reset-cache.sh");
-	if (v->server->reset_restarts)
-		ib_buf_adds(b, "        restart: true\n");
 }
 
 static void add_evidence(struct ib_buf *b, const struct ib_init_values *v, const struct group *g, bool comments)

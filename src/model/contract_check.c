@@ -141,12 +141,23 @@ static bool has_condition(const struct ib_yaml *group, const char *name, struct 
 	return false;
 }
 
+static int check_counters(const struct checker *k, const struct ib_yaml *engine, const struct ib_yaml *counters, struct ib_err *err)
+{
+	bool custom = engine && strcmp(engine->text, "custom") == 0;
+
+	if (custom && !(ib_yaml_get(counters, "queries") && ib_yaml_get(counters, "hits")))
+		return ib_yaml_fail(err, k->file, engine->at, "engine 'custom' needs 'counters' with 'queries' and 'hits'");
+	if (counters && !custom)
+		return ib_yaml_fail(err, k->file, counters->key_at, "'counters' belongs to engine 'custom'");
+	return 0;
+}
+
 /* Counters need an engine and where they are; page-cache residency needs files. */
 static int check_evidence(const struct checker *k, const struct ib_yaml *e, struct ib_err *err)
 {
-	const struct ib_yaml *engine = ib_yaml_get(e, "engine"), *files = ib_yaml_get(e, "files"), *counters = ib_yaml_get(e, "counters");
+	const struct ib_yaml *engine = ib_yaml_get(e, "engine"), *files = ib_yaml_get(e, "files");
 	const struct ib_yaml *shares[] = {ib_yaml_get(e, "resident_share_min"), ib_yaml_get(e, "resident_share_max")};
-	bool urls = ib_yaml_get(e, "metrics_url") || ib_yaml_get(e, "metrics_urls"), custom = engine && strcmp(engine->text, "custom") == 0;
+	bool urls = ib_yaml_get(e, "metrics_url") || ib_yaml_get(e, "metrics_urls");
 	int r = urls ? check_one_of(k, e, "metrics_url", "metrics_urls", err) : 0;
 
 	if (r < 0)
@@ -157,14 +168,10 @@ static int check_evidence(const struct checker *k, const struct ib_yaml *e, stru
 		return ib_yaml_fail(err, k->file, e->at, "one of 'metrics_url' and 'metrics_urls' is missing");
 	if (!engine && urls)
 		return ib_yaml_fail(err, k->file, e->at, "'engine' is missing: whose names do the counters have?");
-	if (custom && !(ib_yaml_get(counters, "queries") && ib_yaml_get(counters, "hits")))
-		return ib_yaml_fail(err, k->file, engine->at, "engine 'custom' needs 'counters' with 'queries' and 'hits'");
-	if (counters && !custom)
-		return ib_yaml_fail(err, k->file, counters->key_at, "'counters' belongs to engine 'custom'");
 	for (size_t i = 0; i < IB_LEN(shares); i++)
 		if (shares[i] && !files)
 			return ib_yaml_fail(err, k->file, shares[i]->key_at, "'%s' needs 'files'", shares[i]->key);
-	return 0;
+	return check_counters(k, engine, ib_yaml_get(e, "counters"), err);
 }
 
 /* What would fail every time is said before anything is run. */
@@ -228,20 +235,29 @@ static int check_answer(const struct checker *k, const struct ib_yaml *a, struct
 	return r < 0 ? r : check_patterns(k, a, err);
 }
 
+/* What empties the cache. */
+static int check_reset(const struct checker *k, const struct ib_yaml *reset, struct ib_err *err)
+{
+	const struct ib_yaml *command = ib_yaml_get(reset, "command"), *http = ib_yaml_get(reset, "http");
+
+	if (command && http)
+		return ib_yaml_fail(err, k->file, http->key_at, "'command' and 'http' exclude each other");
+	if (!command && !http && !ib_yaml_get(reset, "page_cache"))
+		return ib_yaml_fail(err, k->file, reset->at, "one of 'command', 'http' and 'page_cache' is missing");
+	return 0;
+}
+
 static int check_cache(const struct checker *k, const struct ib_yaml *group, struct ib_err *err)
 {
 	const struct ib_yaml *cache = ib_yaml_get(group, "cache"), *reset = ib_yaml_get(cache, "reset"), *evidence = ib_yaml_get(cache, "evidence");
 	const struct ib_yaml *expect = ib_yaml_get(ib_yaml_get(group, "expect"), "server_output_tokens");
-	const struct ib_yaml *command = ib_yaml_get(reset, "command"), *http = ib_yaml_get(reset, "http");
 	struct ib_yaml_at at;
 	int r = evidence ? check_evidence(k, evidence, err) : 0;
 
+	if (r == 0 && reset)
+		r = check_reset(k, reset, err);
 	if (r < 0)
 		return r;
-	if (command && http)
-		return ib_yaml_fail(err, k->file, http->key_at, "'command' and 'http' exclude each other");
-	if (reset && !command && !http && !ib_yaml_get(reset, "page_cache"))
-		return ib_yaml_fail(err, k->file, reset->at, "one of 'command', 'http' and 'page_cache' is missing");
 	if (has_condition(group, "reset", &at) && !reset)
 		return ib_yaml_fail(err, k->file, at, "cache condition 'reset' needs 'reset' in 'cache': what empties it");
 	if (has_condition(group, "reuse", &at) && !ib_yaml_get(cache, "reason"))

@@ -24,7 +24,7 @@ for c in $clients; do
     is "$c: a dry run writes nothing" "$(ls study-$c)" contract.yaml
     is "$c: no line is too long" "$(awk 'length($0) > 220' study-$c/contract.yaml)" ""
 done
-for c in vllm guidellm aiperf sglang inference-perf; do
+for c in vllm guidellm aiperf inference-perf; do
     is "$c: the load is closed: no rate is given" "$(grep -c -e '--request-rate [0-9i]' -e 'rate=' $c.dry)" 0
     is "$c: no warm-up leaves anything in the output" "$(grep '^  warm-up:' $c.dry | grep -c '{output_dir}')" 0
     is "$c: cache-control warms up before reuse, three times" "$(grep -c '^  warm-up:' $c.dry)" 3
@@ -50,7 +50,7 @@ is "llama-bench: what it prints becomes its output" "$(grep -c '^  convert: cp {
 like "sglang: its own reset" "$(cat sglang.dry)" "reset: POST http://127.0.0.1:8123/flush_cache"
 like "vllm: its own reset" "$(cat vllm.dry)" "reset: POST http://127.0.0.1:8123/reset_prefix_cache"
 ok "another server" ib-init -c guidellm --server llamacpp there/llama
-like "llamacpp: a restart empties it, and must be one" "$(tr -s ' \n' ' ' < there/llama/contract.yaml)" "command: \[./restart-server.sh\] timeout: 5m restart: true"
+like "llamacpp: a restart empties it" "$(tr -s ' \n' ' ' < there/llama/contract.yaml)" "command: \[./restart-server.sh\] timeout: 5m"
 ok "a directory is made with those above it" test -f there/llama/contract.yaml
 
 # a client of one's own
