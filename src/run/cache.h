@@ -9,13 +9,13 @@
 #include "model/contract.h"
 #include "model/record.h"
 
-/* Judges a run by the rules of man/ib-contract.5 (Cache conditions). before and after are the server's metrics in Prometheus' text
- * form, or NULL where they could not be read; input_tokens is what the client reports, or IB_NONE. Fills record->cache (its
- * condition stays) and record->server_output_tokens. */
+/* Judges a run by the rules of man/ib-contract.5 (Cache conditions). before and after are the pages of all endpoints, one behind the other, in Prometheus'
+ * text form, or NULL where one of them could not be read (or there are no endpoints); input_tokens is what the client reports, or IB_NONE. The record's
+ * sections server_identity and residency must be there. Fills record->cache (its condition stays) and record->server_output_tokens. */
 void ib_cache_judge(const struct ib_contract_evidence *evidence, enum ib_condition condition, const char *before, const char *after, int64_t input_tokens,
 		    struct ib_record *record);
 
 /* Requests under way on the server, by its gauges; IB_NONE when it has none. */
-int64_t ib_cache_busy(const char *engine, const char *metrics);
+int64_t ib_cache_busy(const struct ib_contract_evidence *evidence, const char *metrics);
 
 #endif

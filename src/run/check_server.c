@@ -10,7 +10,7 @@
 #include "base/str.h"
 #include "metrics/prometheus.h"
 #include "run/check.h"
-#include "run/engine.h"
+#include "model/engine.h"
 
 #define BODY_MAX (16u << 20)
 
@@ -270,21 +270,17 @@ const struct ib_plan_check ib_plan_check_reset = {.name = "reset", .title = "the
 /* The first counter that an engine has and the page has not, or NULL. */
 static const char *missing_counter(const struct ib_contract_evidence *e, const char *page)
 {
-	const struct ib_engine *engine = ib_engine_find(e->engine);
-	static const char *const kinds[] = {"queries", "hits"};
+	struct ib_engine engine;
+	bool late;
 
-	for (size_t i = 0; engine && i < IB_ENGINE_NAMES; i++) {
-		if (engine->queries[i] && isnan(ib_prometheus_sum(page, engine->queries[i])))
-			return engine->queries[i];
-		if (engine->hits[i] && isnan(ib_prometheus_sum(page, engine->hits[i])))
-			return engine->hits[i];
-	}
-	for (size_t k = 0; !engine && k < IB_LEN(kinds); k++) {
-		const json_t *names = json_object_get(e->counters, kinds[k]);
-
-		for (size_t i = 0; i < json_array_size(names); i++)
-			if (isnan(ib_prometheus_sum(page, json_string_value(json_array_get(names, i)))))
-				return json_string_value(json_array_get(names, i));
+	if (!ib_engine_of(e, &engine))
+		return NULL;
+	late = engine.hits_with && !isnan(ib_prometheus_sum(page, engine.hits_with));
+	for (size_t i = 0; i < IB_ENGINE_NAMES; i++) {
+		if (engine.queries[i] && isnan(ib_prometheus_sum(page, engine.queries[i])))
+			return engine.queries[i];
+		if (engine.hits[i] && !late && isnan(ib_prometheus_sum(page, engine.hits[i])))
+			return engine.hits[i];
 	}
 	return NULL;
 }

@@ -11,10 +11,12 @@
 #include "run/cache.h"
 #include "run/expect.h"
 #include "run/hooks.h"
+#include "run/identity.h"
 #include "run/nodes.h"
 #include "run/plan_inside.h"
 #include "run/probe.h"
 #include "run/ready.h"
+#include "run/residency.h"
 #include "run/serverlog.h"
 
 #define METRICS_MAX (16u << 20)
@@ -26,7 +28,7 @@ struct slot_run {
 	const struct ib_contract_group *group;
 	const struct ib_contract_slot *slot;
 	const json_t *nodes; /* captures of other nodes, or NULL */
-	char *before, *after; /* the server's metrics */
+	struct ib_endpoints endpoints; /* pages of the servers' metrics */
 	struct ib_server_logs *logs;
 };
 
@@ -49,7 +51,7 @@ static int step_quiesce(void *arg, struct ib_run *run, struct ib_err *err)
 {
 	const struct slot_run *s = arg;
 
-	return s->group->evidence.metrics_url ? ib_ready_idle(run, &s->group->evidence, IDLE_NS, err) : 0;
+	return s->group->evidence.engine ? ib_ready_idle(run, &s->group->evidence, IDLE_NS, err) : 0;
 }
 
 static bool has_hook(const struct ib_contract_hook *hook)
@@ -57,24 +59,47 @@ static bool has_hook(const struct ib_contract_hook *hook)
 	return hook->command || hook->http;
 }
 
+/* A reset that must leave another server process. */
+static int reset_server(struct ib_run *run, const struct slot_run *s, struct ib_err *err)
+{
+	const struct ib_contract_hook *reset = &s->group->reset;
+	struct ib_endpoints seen = {0};
+	int64_t since = ib_wall_ns(run->ctx->clock);
+	int r;
+
+	if (reset->restart)
+		ib_endpoints_look(run, &s->group->evidence, &seen);
+	r = ib_hook_run(run, "00-reset", reset, err);
+	if (r == 0)
+		r = ib_ready_wait(run, s->contract, err); /* a reset may restart the server */
+	if (r == 0 && reset->restart)
+		r = ib_endpoints_renewed(run, &s->group->evidence, &seen, since, err);
+	ib_endpoints_clear(&seen);
+	return r;
+}
+
 static int step_reset(void *arg, struct ib_run *run, struct ib_err *err)
 {
 	const struct slot_run *s = arg;
-	int r;
+	int r = 0;
 
-	if (s->slot->condition == IB_CACHE_UNSPECIFIED || !has_hook(&s->group->reset))
+	if (s->slot->condition == IB_CACHE_UNSPECIFIED)
 		return 0;
-	r = ib_hook_run(run, "00-reset", &s->group->reset, err);
-	/* a reset may restart the server */
-	return r < 0 ? r : ib_ready_wait(run, s->contract, err);
+	if (has_hook(&s->group->reset))
+		r = reset_server(run, s, err);
+	return r < 0 ? r : ib_residency_drop(run, s->group->reset.page_cache, err);
 }
 
 static int step_warmup(void *arg, struct ib_run *run, struct ib_err *err)
 {
 	const struct slot_run *s = arg;
 	bool fill = s->slot->condition == IB_CACHE_WARM || s->slot->condition == IB_CACHE_REUSE;
+	int r;
 
-	return fill && has_hook(&s->group->warmup) ? ib_hook_run(run, "01-warmup", &s->group->warmup, err) : 0;
+	if (!fill || !has_hook(&s->group->warmup))
+		return 0;
+	r = ib_hook_run(run, "01-warmup", &s->group->warmup, err);
+	return r < 0 || !s->group->evidence.engine ? r : ib_ready_idle(run, &s->group->evidence, IDLE_NS, err);
 }
 
 static void note(struct ib_run *run, const char *what, const struct ib_err *why)
@@ -94,22 +119,6 @@ static int keep(struct ib_run *run, const char *name, const char *text, struct i
 	if (r == 0)
 		r = ib_write_file(run->dir_fd, path, clean, strlen(clean), 0644, false, err);
 	return r;
-}
-
-/* GETs url and keeps the answer. The answer itself, or NULL with a note in the record. */
-static char *fetch(struct ib_run *run, const char *url, const char *name)
-{
-	ib_auto_buf struct ib_buf body = IB_BUF(METRICS_MAX);
-	ib_auto_free char *what = ib_asprintf("endpoint/%s", name);
-	struct ib_err why = {0};
-
-	if (ib_probe(run, url, FETCH_NS, &body, &why) < 0) {
-		note(run, what, &why);
-		return NULL;
-	}
-	if (keep(run, name, ib_buf_str(&body), &why) < 0)
-		note(run, what, &why);
-	return ib_buf_steal(&body);
 }
 
 /* What the endpoint says of itself, where it has a word for it. */
@@ -136,8 +145,9 @@ static int step_before(void *arg, struct ib_run *run, struct ib_err *err)
 	(void)err;
 	if (s->contract->endpoint)
 		identify(run, s->contract->endpoint);
-	if (s->group->evidence.metrics_url)
-		s->before = fetch(run, s->group->evidence.metrics_url, "metrics-before.txt");
+	ib_residency_look(run, s->group->evidence.files, IB_RESIDENCY_BEFORE);
+	if (s->group->has_evidence)
+		ib_endpoints_before(run, &s->group->evidence, &s->endpoints);
 	s->logs = ib_server_logs_begin(run, s->contract->server_logs);
 	return 0;
 }
@@ -147,8 +157,9 @@ static int step_after(void *arg, struct ib_run *run, struct ib_err *err)
 	struct slot_run *s = arg;
 
 	(void)err;
-	if (s->group->evidence.metrics_url)
-		s->after = fetch(run, s->group->evidence.metrics_url, "metrics-after.txt");
+	if (s->group->has_evidence)
+		ib_endpoints_after(run, &s->group->evidence, &s->endpoints);
+	ib_residency_look(run, s->group->evidence.files, IB_RESIDENCY_AFTER);
 	ib_server_logs_end(run, s->logs);
 	return 0;
 }
@@ -161,6 +172,16 @@ static int step_convert(void *arg, struct ib_run *run, struct ib_err *err)
 	return hook.command ? ib_hook_run(run, "02-convert", &hook, err) : 0;
 }
 
+/* The verdict on the cache condition, from all endpoints' counters together and from the files. */
+static void judge_cache(const struct slot_run *s, struct ib_run *run, int64_t input_tokens)
+{
+	const struct ib_endpoints *e = &s->endpoints;
+	ib_auto_free char *before = ib_endpoints_join(e->before, e->n), *after = ib_endpoints_join(e->after, e->n);
+
+	if (s->group->evidence.engine || s->group->evidence.files)
+		ib_cache_judge(&s->group->evidence, s->slot->condition, before, after, input_tokens, run->record);
+}
+
 static int step_outcome(void *arg, struct ib_run *run, struct ib_err *err)
 {
 	const struct slot_run *s = arg;
@@ -169,8 +190,7 @@ static int step_outcome(void *arg, struct ib_run *run, struct ib_err *err)
 
 	if (r < 0)
 		return r;
-	if (s->group->evidence.engine)
-		ib_cache_judge(&s->group->evidence, s->slot->condition, s->before, s->after, input_tokens, run->record);
+	judge_cache(s, run, input_tokens);
 	ib_expect_judge(&s->group->expect, files, run->record);
 	return 0;
 }
@@ -243,8 +263,7 @@ int ib_plan_slot(struct ib_plan *plan, const struct ib_contract_slot *slot, int 
 	plan->nodes_asked = true;
 	s.nodes = plan->nodes;
 	r = ib_run_one(plan->ctx, &plan->study, &plan->signals, &spec, ret_record, err);
-	free(s.before);
-	free(s.after);
+	ib_endpoints_clear(&s.endpoints);
 	ib_server_logs_free(&s.logs);
 	return r;
 }

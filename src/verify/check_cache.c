@@ -6,21 +6,12 @@
 
 #include "base/auto.h"
 #include "base/str.h"
+#include "model/cache_verdict.h"
 #include "verify/check.h"
 #include "verify/series.h"
 
 #define SHARE_LABEL 0.10 /* of prompt tokens found in the cache, without a word about it */
 #define SHARE_APART 0.02 /* between repeats of one command */
-
-static bool fresh(const struct ib_record *r)
-{
-	return ib_streq(r->cache.condition, "cold") || ib_streq(r->cache.condition, "reset");
-}
-
-static bool reused(const struct ib_record *r)
-{
-	return ib_streq(r->cache.condition, "warm") || ib_streq(r->cache.condition, "reuse");
-}
 
 /* --- a study: labels, hooks and the record's own counters --- */
 
@@ -49,26 +40,67 @@ static void one_hook(const struct ib_check *self, const struct ib_study_run *run
 	}
 }
 
-/* The record's verdict against its own counters. */
+static const char *const words[] = {[IB_UNCONFIRMED] = "unconfirmed", [IB_CONFIRMED] = "confirmed", [IB_CONTRADICTED] = "contradicted"};
+
+/* Is the number of prompt tokens that the record expects the one that contract or client give? */
+static void one_expected(const struct ib_check *self, const struct ib_audit_run *audit, const struct ib_contract_evidence *evidence, struct ib_findings *f)
+{
+	const struct ib_study_run *run = audit->run;
+	const struct ib_results *results = audit->results;
+	int64_t sent = 0, expected = run->record.cache.expected_queries;
+	char want[32], got[32];
+
+	if (!evidence->engine || expected == IB_NONE || results->n == 0 || run->torn_results.n || run->unread)
+		return;
+	for (size_t i = 0; i < run->record.files_n; i++)
+		if (run->record.files[i].older) /* its results are not the run's */
+			return;
+	for (size_t i = 0; i < results->n; i++) {
+		const struct ib_result *res = &results->v[i];
+
+		if (res->input_tokens == IB_NOT_IN_FILE && evidence->queries == IB_UNSET)
+			return;
+		sent += res->within ? 0 : res->input_tokens;
+	}
+	if (evidence->queries != IB_UNSET)
+		sent = evidence->queries;
+	if (sent == expected)
+		return;
+	snprintf(want, sizeof(want), "%" PRId64, sent);
+	snprintf(got, sizeof(got), "%" PRId64, expected);
+	ib_finding_values(ib_check_fail(self, f, IB_OK, run->doc.path, "the record expects another number of prompt tokens than the client sent, or the contract "
+			"says"), want, got);
+}
+
+/* The record's verdict against its own numbers. */
 static void one_verdict(const struct ib_check *self, const struct ib_audit_run *run, struct ib_findings *f)
 {
 	const struct ib_record *r = &run->run->record;
-	const json_t *evidence = json_object_get(json_object_get(run->group, "cache"), "evidence");
-	int64_t allowed = json_integer_value(json_object_get(evidence, "hits_max"));
-	double hits = hits_of(r);
+	enum ib_evidence_of drawn = IB_UNCONFIRMED;
+	enum ib_condition condition;
+	struct ib_contract_evidence evidence;
+	ib_auto_free char *why = NULL;
 
-	if (r->cache.evidence == IB_CONTRADICTED) {
+	if (r->cache.evidence == IB_CONTRADICTED)
 		ib_check_fail(self, f, IB_OK, run->run->doc.path, "the cache condition '%s' is contradicted: %s", r->cache.condition,
 			      r->cache.why ? r->cache.why : "the counters show another one");
-	} else if (r->cache.evidence == IB_CONFIRMED && fresh(r) && hits > (double)allowed) {
-		ib_check_fail(self, f, IB_OK, run->run->doc.path, "the cache condition '%s' is called confirmed, but its own counters show %.0f prompt "
-				"tokens from the cache",
-			      r->cache.condition, hits);
-	} else if (r->cache.evidence == IB_CONFIRMED && reused(r) && hits == 0) {
-		ib_check_fail(self, f, IB_OK, run->run->doc.path, "the cache condition '%s' is called confirmed, but its own counters show no prompt token "
-				"from the cache",
-			      r->cache.condition);
-	}
+	if (r->cache.counters_n == 0 && !r->section[IB_SECTION_RESIDENCY] && (r->cache.evidence == IB_UNCONFIRMED || !run->group))
+		return;
+	if (!ib_condition_parse(r->cache.condition, &condition))
+		return;
+	/* without a contract at hand: by the engine that the record names, no hits being allowed */
+	if (!ib_cache_evidence(json_object_get(json_object_get(run->group, "cache"), "evidence"), &evidence))
+		evidence = (struct ib_contract_evidence){.engine = r->cache.engine, .queries = IB_UNSET, .hit_share_min = NAN, .resident_share_min = NAN,
+							 .resident_share_max = NAN};
+	if (!evidence.engine && !evidence.files)
+		return;
+	one_expected(self, run, &evidence, f);
+	drawn = ib_cache_verdict(&evidence, condition, r, &why);
+	/* a page that could not be read leaves it unconfirmed: to say less than the numbers show is no fault */
+	if (drawn != r->cache.evidence && (r->cache.evidence != IB_UNCONFIRMED || drawn == IB_CONTRADICTED))
+		ib_finding_values(ib_check_fail(self, f, IB_OK, run->run->doc.path, "the cache condition '%s' is called %s, but its own counters say: %s",
+						r->cache.condition, words[r->cache.evidence], why),
+				  words[drawn], words[r->cache.evidence]);
 }
 
 /* The counters of the record against the pages of metrics that lie beside it. */

@@ -164,12 +164,24 @@ static bool smaller(const struct ib_counters *a, const struct ib_counters *b)
 	return false;
 }
 
+/* Another endpoint of the same moment: its counters are added. */
+static void add_page(struct ib_counters *to, struct ib_counters *page)
+{
+	for (size_t k = 0; k < IB_COUNTERS; k++)
+		to->v[k] = isnan(to->v[k]) && isnan(page->v[k]) ? NAN : (isnan(to->v[k]) ? 0 : to->v[k]) + (isnan(page->v[k]) ? 0 : page->v[k]);
+	ib_counters_clear(page);
+}
+
 static void take_page(struct ib_context *c, struct ib_counters *page, int which)
 {
 	struct ib_counters *free_place = !c->before.file ? &c->before : !c->after.file ? &c->after : NULL;
 
 	if (which)
 		free_place = which == 1 ? &c->before : &c->after;
+	if (which && free_place->file && free_place->engine == page->engine) {
+		add_page(free_place, page);
+		return;
+	}
 	if (!free_place || free_place->file) {
 		if (!c->counters_problem)
 			c->counters_problem = ib_asprintf("more pages of metrics than one before and one after: '%s'", page->file);

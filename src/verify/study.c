@@ -83,6 +83,14 @@ const struct ib_record_file *ib_study_listed(const struct ib_study_run *run, con
 	return NULL;
 }
 
+/* 1 for a page of metrics from before the command, 2 for one from after it, of any endpoint; else 0. */
+static int metrics_side(const char *rest)
+{
+	if (strcmp(rest, METRICS_BEFORE) == 0 || (ib_starts(rest, "endpoint/metrics-before-") && ib_ends(rest, ".txt")))
+		return 1;
+	return strcmp(rest, METRICS_AFTER) == 0 || (ib_starts(rest, "endpoint/metrics-after-") && ib_ends(rest, ".txt")) ? 2 : 0;
+}
+
 /* Documents that say what a run was on. */
 static bool is_fact(const char *rest)
 {
@@ -95,7 +103,7 @@ static bool is_context(const char *rest)
 {
 	if (is_fact(rest))
 		return true;
-	return strcmp(rest, "command.json") == 0 || strcmp(rest, "stdout.log") == 0 || strcmp(rest, METRICS_BEFORE) == 0 || strcmp(rest, METRICS_AFTER) == 0;
+	return strcmp(rest, "command.json") == 0 || strcmp(rest, "stdout.log") == 0 || metrics_side(rest);
 }
 
 static bool wants_of_run(const struct ib_study_view *v, const char *path, uint64_t size)
@@ -327,7 +335,7 @@ static void take_context(const struct ib_study_view *v, struct ib_study_run *run
 	else if (is_fact(rest))
 		take_facts(run, path, rest, data, size);
 	else
-		ib_context_take(&run->context, path, data, size, strcmp(rest, METRICS_BEFORE) == 0 ? 1 : strcmp(rest, METRICS_AFTER) == 0 ? 2 : 0);
+		ib_context_take(&run->context, path, data, size, metrics_side(rest));
 }
 
 static void take_samples(const struct ib_study_view *v, struct ib_study_run *run, const char *path, const char *sha256, const char *data, uint64_t size)

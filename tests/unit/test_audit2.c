@@ -70,12 +70,22 @@ static void test_audit2_records_of_cache(void)
 	r = &w.study_runs[0].record;
 	r->cache.condition = ib_strdup("reset");
 	r->cache.evidence = IB_CONFIRMED;
+	r->cache.engine = ib_strdup("vllm");
+	r->cache.expected_queries = world_result(&w, 0)->input_tokens = 200;
 	ib_record_add_counter(r, "vllm:prefix_cache_hits_total", 5, 5);
+	ib_record_add_counter(r, "vllm:prefix_cache_queries_total", 0, 200);
 	CU_ASSERT_EQUAL(world_check(&w, "A19"), IB_PASS);
 	r->cache.counters[0].after = 50;
 	CU_ASSERT_EQUAL(world_check(&w, "A19"), IB_FAIL);
 	CU_ASSERT(world_says(&w, "called confirmed"));
 	r->cache.counters[0].after = 5;
+	r->cache.counters[1].after = 300; /* somebody else's, or no number that the client sent */
+	CU_ASSERT_EQUAL(world_check(&w, "A19"), IB_FAIL);
+	CU_ASSERT(world_says(&w, "called confirmed"));
+	r->cache.expected_queries = 300;
+	CU_ASSERT_EQUAL(world_check(&w, "A19"), IB_FAIL);
+	CU_ASSERT(world_says(&w, "another number of prompt tokens"));
+	r->cache.counters[1].after = r->cache.expected_queries = 200;
 	ib_record_add_hook(r, "00-reset")->exit_status = 7;
 	CU_ASSERT_EQUAL(world_check(&w, "A19"), IB_FAIL);
 	CU_ASSERT(world_says(&w, "00-reset"));

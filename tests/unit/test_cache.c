@@ -156,9 +156,88 @@ static void test_cache_busy_server(void)
 {
 	ib_auto_free char *text = vllm(0, 0, 0);
 
-	CU_ASSERT_EQUAL(ib_cache_busy("vllm", text), 2);
-	CU_ASSERT_EQUAL(ib_cache_busy("llamacpp", text), IB_NONE);
-	CU_ASSERT_EQUAL(ib_cache_busy("other", text), IB_NONE);
+	CU_ASSERT_EQUAL(ib_cache_busy(&(struct ib_contract_evidence){.engine = "vllm"}, text), 2);
+	CU_ASSERT_EQUAL(ib_cache_busy(&(struct ib_contract_evidence){.engine = "llamacpp"}, text), IB_NONE);
+	CU_ASSERT_EQUAL(ib_cache_busy(&(struct ib_contract_evidence){.engine = "other"}, text), IB_NONE);
+}
+
+static void test_cache_sglang_hits_appear_with_their_first_count(void)
+{
+	static const char before[] = "sglang:prompt_tokens_total{m=\"x\"} 10\nsglang:num_requests_total{m=\"x\"} 1\nsglang:generation_tokens_total{m=\"x\"} 8\n";
+	static const char cold[] = "sglang:prompt_tokens_total{m=\"x\"} 110\nsglang:num_requests_total{m=\"x\"} 5\nsglang:generation_tokens_total{m=\"x\"} 40\n";
+	static const char hit[] = "sglang:prompt_tokens_total 110\nsglang:num_requests_total 5\nsglang:generation_tokens_total 40\n"
+				  "sglang:cached_tokens_total{cache_source=\"device\"} 30\nsglang:cached_tokens_total{cache_source=\"host\"} 2\n";
+	static const char old[] = "sglang:prompt_tokens_total 110\n";
+	struct ib_contract_evidence e = {.engine = "sglang", .metrics_url = "", .queries = IB_UNSET, .hits_max = 0, .hit_share_min = NAN};
+	static const struct {
+		const char *after, *why;
+		enum ib_evidence_of want;
+	} all[] = {{cold, "0 of 100", IB_CONFIRMED}, {hit, "32 of 100", IB_CONTRADICTED}, {old, "do not hold 'sglang:cached_tokens_total'", IB_UNCONFIRMED}};
+
+	for (size_t i = 0; i < IB_LEN(all); i++) {
+		ib_auto_record struct ib_record r;
+
+		ib_record_init(&r);
+		ib_cache_judge(&e, IB_CACHE_COLD, before, all[i].after, 100, &r);
+		CU_ASSERT_EQUAL(r.cache.evidence, all[i].want);
+		CU_ASSERT_PTR_NOT_NULL(strstr(r.cache.why, all[i].why));
+	}
+}
+
+static void test_cache_custom_counters_are_those_of_the_contract(void)
+{
+	ib_auto_json json_t *counters = NULL;
+	static const char text[] = "{\"queries\":[\"q_a\",\"q_b\"],\"hits\":[\"h\"],\"busy\":[\"b\"]}";
+	struct ib_contract_evidence e = {.engine = "custom", .metrics_url = "", .queries = IB_UNSET, .hits_max = 0, .hit_share_min = 0.5};
+	ib_auto_record struct ib_record r;
+
+	CU_ASSERT_EQUAL_FATAL(ib_json_load(text, sizeof(text) - 1, "t", &counters, NULL), 0);
+	e.counters = counters;
+	ib_record_init(&r);
+	ib_cache_judge(&e, IB_CACHE_REUSE, "q_a 1\nq_b 2\nh 0\n", "q_a 51\nq_b 52\nh 60\n", 100, &r);
+	CU_ASSERT_EQUAL(r.cache.evidence, IB_CONFIRMED);
+	CU_ASSERT_EQUAL(r.server_output_tokens, IB_NONE);
+	CU_ASSERT_EQUAL(ib_cache_busy(&e, "b 3\n"), 3);
+}
+
+static void files_row(struct ib_record *r, int64_t resident, int64_t bytes)
+{
+	json_t *o = ib_json_object(), *list = ib_json_array();
+
+	ib_json_set_bool(o, "evidence", true);
+	ib_json_set_int(o, "bytes", bytes);
+	if (resident < 0)
+		ib_json_set(o, "resident_before_bytes", NULL);
+	else
+		ib_json_set_int(o, "resident_before_bytes", resident);
+	ib_json_add(list, o);
+	ib_record_set(r, IB_SECTION_RESIDENCY, list);
+}
+
+static void test_cache_files_alone_and_beside_counters(void)
+{
+	static const struct {
+		int64_t resident;
+		int hits; /* -1: no counters asked for */
+		enum ib_evidence_of want;
+	} all[] = {{0, -1, IB_CONFIRMED},   {10, -1, IB_CONFIRMED}, {11, -1, IB_CONTRADICTED}, {-1, -1, IB_UNCONFIRMED}, {0, 0, IB_CONFIRMED},
+		   {11, 0, IB_CONTRADICTED}, {0, 5, IB_CONTRADICTED}, {-1, 0, IB_UNCONFIRMED},   {-1, 5, IB_CONTRADICTED}};
+	ib_auto_json json_t *files = json_array();
+
+	ib_json_add_str(files, "model.bin");
+	for (size_t i = 0; i < IB_LEN(all); i++) {
+		struct ib_contract_evidence e = {.engine = all[i].hits < 0 ? NULL : "vllm", .metrics_url = "", .queries = IB_UNSET, .hit_share_min = NAN,
+						 .files = files, .resident_share_min = NAN, .resident_share_max = 0.1};
+		ib_auto_free char *before = vllm(0, 0, 0), *after = vllm(100, all[i].hits, 8);
+		ib_auto_record struct ib_record r;
+
+		ib_record_init(&r);
+		files_row(&r, all[i].resident, 100);
+		ib_cache_judge(&e, IB_CACHE_COLD, all[i].hits < 0 ? NULL : before, all[i].hits < 0 ? NULL : after, 100, &r);
+		if (r.cache.evidence != all[i].want)
+			printf("# %zu: %s: %s\n", i, words[r.cache.evidence], r.cache.why);
+		CU_ASSERT_EQUAL(r.cache.evidence, all[i].want);
+	}
 }
 
 static void ignore(void *arg, const char *value, double sample)
@@ -192,6 +271,9 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_cache_without_counters_nothing_is_confirmed),
 	IB_TEST(test_cache_requests_are_kept_by_reason),
 	IB_TEST(test_cache_busy_server),
+	IB_TEST(test_cache_sglang_hits_appear_with_their_first_count),
+	IB_TEST(test_cache_custom_counters_are_those_of_the_contract),
+	IB_TEST(test_cache_files_alone_and_beside_counters),
 	IB_TEST(test_cache_prometheus_text_is_read_exactly),
 	{0},
 };

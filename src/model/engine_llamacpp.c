@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* llama.cpp's counters: prompt_tokens_total holds only the tokens that were not in the cache, so that the queries are a sum. It counts
  * no requests. */
-#include "run/engine.h"
+#include "model/engine.h"
 
 const struct ib_engine ib_engine_llamacpp = {
 	.name = "llamacpp",

@@ -1,0 +1,230 @@
+/* SPDX-License-Identifier: Apache-2.0 */
+/* From the numbers in a record to confirmed, contradicted or unconfirmed. */
+#include "model/cache_verdict.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+#include "base/auto.h"
+#include "base/str.h"
+#include "model/engine.h"
+
+#define COUNT_LIMIT 9e15 /* whole numbers are exact in a double up to here */
+
+struct verdict {
+	enum ib_evidence_of evidence;
+	char *why;
+};
+
+/* --- counters --- */
+
+static int64_t count(double v)
+{
+	return v >= 0 && v < COUNT_LIMIT ? (int64_t)(v + 0.5) : IB_NONE;
+}
+
+static const struct ib_record_counter *find(const struct ib_record *r, const char *name)
+{
+	for (size_t i = 0; i < r->cache.counters_n; i++)
+		if (strcmp(r->cache.counters[i].name, name) == 0)
+			return &r->cache.counters[i];
+	return NULL;
+}
+
+/* Values of a counter; absent ones are 0 where the other counter is there. */
+static void values(const struct ib_record *r, const char *name, const char *with, double *ret_before, double *ret_after)
+{
+	const struct ib_record_counter *c = find(r, name), *w = with ? find(r, with) : NULL;
+
+	*ret_before = c ? c->before : NAN;
+	*ret_after = c ? c->after : NAN;
+	if (isnan(*ret_before) && w && !isnan(w->before))
+		*ret_before = 0;
+	if (isnan(*ret_after) && w && !isnan(w->after) && !(*ret_before > 0))
+		*ret_after = 0;
+}
+
+int64_t ib_cache_delta(const struct ib_record *record, const char *const *names, size_t n, const char *absent_is_0_with, char **ret_why)
+{
+	ib_auto_free char *why = NULL;
+	double sum = 0;
+
+	for (size_t i = 0; i < n && names[i]; i++) {
+		double before, after;
+
+		values(record, names[i], absent_is_0_with, &before, &after);
+		if (!why && (isnan(before) || isnan(after)))
+			why = ib_asprintf("the server's metrics do not hold '%s'", names[i]);
+		else if (!why && after < before)
+			why = ib_asprintf("'%s' went down: the server was restarted during the run", names[i]);
+		sum += after - before;
+	}
+	if (why && ret_why && !*ret_why)
+		*ret_why = ib_steal(&why);
+	return why || isnan(sum) ? IB_NONE : count(sum);
+}
+
+/* What is known of the hits of the client's own tokens when the server counted more than it sent: others may account for as many hits as
+ * there are tokens of others. */
+struct own {
+	int64_t hits_min, hits_max, queries;
+};
+
+static struct own own_share(int64_t hits, int64_t queries, int64_t expected)
+{
+	int64_t others = expected != IB_NONE && queries > expected ? queries - expected : 0;
+
+	return (struct own){hits > others ? hits - others : 0, hits < queries - others ? hits : queries - others, queries - others};
+}
+
+/* Warm and reuse: are there enough hits, whoever had them? */
+static bool enough(const struct ib_contract_evidence *e, const struct own *own)
+{
+	if (isnan(e->hit_share_min))
+		return own->hits_max > 0;
+	return own->queries > 0 && (double)own->hits_max >= e->hit_share_min * (double)own->queries;
+}
+
+static struct verdict say(enum ib_evidence_of evidence, char *why)
+{
+	return (struct verdict){evidence, why};
+}
+
+/* Once counters are there. expected is IB_NONE when nobody knows. */
+static struct verdict decide(const struct ib_contract_evidence *e, enum ib_condition condition, int64_t hits, int64_t queries, int64_t expected)
+{
+	bool fresh = condition == IB_CACHE_COLD || condition == IB_CACHE_RESET;
+	ib_auto_free char *share = queries > 0 ? ib_asprintf(" (%.1f %%)", 100.0 * (double)hits / (double)queries) : ib_strdup("");
+	ib_auto_free char *counted = ib_asprintf("%" PRId64 " of %" PRId64 " prompt tokens%s came from the cache", hits, queries, share);
+	const struct own own = own_share(hits, queries, expected);
+
+	if (condition == IB_CACHE_UNSPECIFIED)
+		return say(IB_UNCONFIRMED, ib_asprintf("%s; no condition is claimed", counted));
+	if (fresh && own.hits_min > e->hits_max)
+		return say(IB_CONTRADICTED, ib_asprintf("%s, where at most %" PRId64 " may", counted, e->hits_max));
+	if (expected == IB_NONE)
+		return say(IB_UNCONFIRMED, ib_asprintf("%s, but how many prompt tokens the client sent is not known", counted));
+	if (queries < expected)
+		return say(IB_UNCONFIRMED, ib_asprintf("the server counted %" PRId64 " prompt tokens, fewer than the %" PRId64 " expected", queries, expected));
+	if (!fresh && !enough(e, &own) && isnan(e->hit_share_min))
+		return say(IB_CONTRADICTED, ib_asprintf("%s, where some must", counted));
+	if (!fresh && !enough(e, &own))
+		return say(IB_CONTRADICTED, ib_asprintf("%s, where at least %g %% must", counted, 100 * e->hit_share_min));
+	if (queries > expected)
+		return say(IB_UNCONFIRMED,
+			   ib_asprintf("the server counted %" PRId64 " prompt tokens, more than the %" PRId64 " expected: someone else used it", queries, expected));
+	return say(IB_CONFIRMED, ib_asprintf("%s, all as expected", counted));
+}
+
+/* An endpoint that was another server afterwards. */
+static int64_t restarted(const struct ib_record *r)
+{
+	const json_t *list = json_object_get(r->section[IB_SECTION_SERVER_IDENTITY], "endpoints");
+
+	for (size_t i = 0; i < json_array_size(list); i++)
+		if (json_is_true(json_object_get(json_array_get(list, i), "restarted")))
+			return (int64_t)i + 1;
+	return 0;
+}
+
+static struct verdict of_counters(const struct ib_contract_evidence *e, enum ib_condition condition, const struct ib_record *r)
+{
+	ib_auto_free char *why = NULL;
+	int64_t queries, hits, which = restarted(r);
+	struct ib_engine engine;
+
+	if (!ib_engine_of(e, &engine))
+		return say(IB_UNCONFIRMED, ib_strdup("the counters of this engine are not known"));
+	if (r->cache.counters_n == 0)
+		return say(IB_UNCONFIRMED, ib_strdup("the server's metrics could not be read"));
+	queries = ib_cache_delta(r, engine.queries, IB_ENGINE_NAMES, NULL, &why);
+	hits = ib_cache_delta(r, engine.hits, IB_ENGINE_NAMES, engine.hits_with, &why);
+	if (why)
+		return say(IB_UNCONFIRMED, ib_steal(&why));
+	if (which)
+		return say(IB_UNCONFIRMED, ib_asprintf("endpoint %" PRId64 ": the server was restarted during the run", which));
+	if (queries == IB_NONE || hits == IB_NONE || hits > queries)
+		return say(IB_UNCONFIRMED, ib_strdup("the server's counters make no sense: more hits than queries, or no whole numbers"));
+	return decide(e, condition, hits, queries, r->cache.expected_queries);
+}
+
+/* --- files in the page cache --- */
+
+static struct verdict of_files(const struct ib_contract_evidence *e, const struct ib_record *r)
+{
+	const json_t *list = r->section[IB_SECTION_RESIDENCY];
+	double bytes = 0, resident = 0, share;
+	size_t known = 0;
+
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *o = json_array_get(list, i), *in = json_object_get(o, "resident_before_bytes"), *of = json_object_get(o, "bytes");
+
+		if (!json_is_true(json_object_get(o, "evidence")))
+			continue;
+		if (!json_is_integer(in) || !json_is_integer(of))
+			return say(IB_UNCONFIRMED, ib_asprintf("how much of file %zu is in the page cache is not known", i + 1));
+		bytes += json_number_value(of);
+		resident += json_number_value(in);
+		known++;
+	}
+	if (known != json_array_size(e->files) || !(bytes > 0))
+		return say(IB_UNCONFIRMED, ib_strdup("how much of the files is in the page cache is not known"));
+	share = resident / bytes;
+	if (!isnan(e->resident_share_max) && share > e->resident_share_max)
+		return say(IB_CONTRADICTED, ib_asprintf("%.0f of %.0f bytes of the files were in the page cache (%.1f %%), where at most %g %% may", resident, bytes,
+							100 * share, 100 * e->resident_share_max));
+	if (!isnan(e->resident_share_min) && share < e->resident_share_min)
+		return say(IB_CONTRADICTED, ib_asprintf("%.0f of %.0f bytes of the files were in the page cache (%.1f %%), where at least %g %% must", resident,
+							bytes, 100 * share, 100 * e->resident_share_min));
+	return say(IB_CONFIRMED, ib_asprintf("%.0f of %.0f bytes of the files were in the page cache (%.1f %%)", resident, bytes, 100 * share));
+}
+
+/* --- both --- */
+
+enum ib_evidence_of ib_cache_verdict(const struct ib_contract_evidence *evidence, enum ib_condition condition, const struct ib_record *record, char **ret_why)
+{
+	bool files = evidence->files && (!isnan(evidence->resident_share_min) || !isnan(evidence->resident_share_max));
+	struct verdict a, b;
+
+	if (!evidence->engine && !files) {
+		*ret_why = ib_strdup("no evidence was collected");
+		return IB_UNCONFIRMED;
+	}
+	a = evidence->engine ? of_counters(evidence, condition, record) : say(IB_CONFIRMED, NULL);
+	b = files ? of_files(evidence, record) : say(IB_CONFIRMED, NULL);
+	if (files && b.evidence == IB_CONFIRMED && condition == IB_CACHE_UNSPECIFIED)
+		b.evidence = IB_UNCONFIRMED;
+	*ret_why = a.why && b.why ? ib_asprintf("%s; %s", a.why, b.why) : ib_strdup(a.why ? a.why : b.why);
+	free(a.why);
+	free(b.why);
+	if (a.evidence == IB_CONTRADICTED || b.evidence == IB_CONTRADICTED)
+		return IB_CONTRADICTED;
+	return a.evidence == IB_CONFIRMED && b.evidence == IB_CONFIRMED ? IB_CONFIRMED : IB_UNCONFIRMED;
+}
+
+static double share(const json_t *o, const char *key)
+{
+	const json_t *v = json_object_get(o, key);
+
+	return json_is_number(v) ? json_number_value(v) : NAN;
+}
+
+bool ib_cache_evidence(const json_t *o, struct ib_contract_evidence *ret)
+{
+	const json_t *queries = json_object_get(o, "queries"), *files = json_object_get(o, "files");
+
+	if (!json_is_object(o))
+		return false;
+	*ret = (struct ib_contract_evidence){
+		.engine = json_string_value(json_object_get(o, "engine")),
+		.counters = json_object_get(o, "counters"),
+		.files = json_array_size(files) ? files : NULL,
+		.resident_share_min = share(o, "resident_share_min"),
+		.resident_share_max = share(o, "resident_share_max"),
+		.queries = json_is_integer(queries) ? json_integer_value(queries) : IB_UNSET,
+		.hits_max = json_integer_value(json_object_get(o, "hits_max")),
+		.hit_share_min = share(o, "hit_share_min"),
+	};
+	return true;
+}
