@@ -182,25 +182,38 @@ static struct verdict of_files(const struct ib_contract_evidence *e, const struc
 
 /* --- both --- */
 
+/* One contradiction decides; all that is asked for must confirm. */
+static enum ib_evidence_of both(enum ib_evidence_of a, enum ib_evidence_of b)
+{
+	if (a == IB_CONTRADICTED || b == IB_CONTRADICTED)
+		return IB_CONTRADICTED;
+	return a == IB_CONFIRMED && b == IB_CONFIRMED ? IB_CONFIRMED : IB_UNCONFIRMED;
+}
+
+static bool asks_for_files(const struct ib_contract_evidence *e)
+{
+	return e->files && (!isnan(e->resident_share_min) || !isnan(e->resident_share_max));
+}
+
 enum ib_evidence_of ib_cache_verdict(const struct ib_contract_evidence *evidence, enum ib_condition condition, const struct ib_record *record, char **ret_why)
 {
-	bool files = evidence->files && (!isnan(evidence->resident_share_min) || !isnan(evidence->resident_share_max));
-	struct verdict a, b;
+	bool files = asks_for_files(evidence);
+	struct verdict a = {IB_CONFIRMED, NULL}, b = {IB_CONFIRMED, NULL};
 
 	if (!evidence->engine && !files) {
 		*ret_why = ib_strdup("no evidence was collected");
 		return IB_UNCONFIRMED;
 	}
-	a = evidence->engine ? of_counters(evidence, condition, record) : say(IB_CONFIRMED, NULL);
-	b = files ? of_files(evidence, record) : say(IB_CONFIRMED, NULL);
+	if (evidence->engine)
+		a = of_counters(evidence, condition, record);
+	if (files)
+		b = of_files(evidence, record);
 	if (files && b.evidence == IB_CONFIRMED && condition == IB_CACHE_UNSPECIFIED)
 		b.evidence = IB_UNCONFIRMED;
 	*ret_why = a.why && b.why ? ib_asprintf("%s; %s", a.why, b.why) : ib_strdup(a.why ? a.why : b.why);
 	free(a.why);
 	free(b.why);
-	if (a.evidence == IB_CONTRADICTED || b.evidence == IB_CONTRADICTED)
-		return IB_CONTRADICTED;
-	return a.evidence == IB_CONFIRMED && b.evidence == IB_CONFIRMED ? IB_CONFIRMED : IB_UNCONFIRMED;
+	return both(a.evidence, b.evidence);
 }
 
 static double share(const json_t *o, const char *key)

@@ -125,18 +125,19 @@ static bool differ(double a, double b)
 	return !isnan(a) && !isnan(b) && a != b;
 }
 
-/* 1 another start, 0 the same one, -1 not to be seen. */
-static int renewed(const struct start *a, const struct start *b)
+enum renewal { RENEWAL_UNSEEN, RENEWAL_SAME, RENEWAL_OTHER };
+
+static enum renewal renewed(const struct start *a, const struct start *b)
 {
 	if (differ(a->started_s, b->started_s) || differ(a->created_s, b->created_s) || b->queries < a->queries)
-		return 1;
-	return (!isnan(a->started_s) && !isnan(b->started_s)) || (!isnan(a->created_s) && !isnan(b->created_s)) ? 0 : -1;
+		return RENEWAL_OTHER;
+	return (!isnan(a->started_s) && !isnan(b->started_s)) || (!isnan(a->created_s) && !isnan(b->created_s)) ? RENEWAL_SAME : RENEWAL_UNSEEN;
 }
 
 static json_t *endpoint_json(size_t at, const char *before, const char *after, const struct start *a, const struct start *b)
 {
 	json_t *o = ib_json_object();
-	int r = renewed(a, b);
+	enum renewal r = renewed(a, b);
 
 	ib_json_set_int(o, "endpoint", (int64_t)at + 1);
 	ib_json_set_str(o, "before", before ? "ok" : "error");
@@ -145,7 +146,7 @@ static json_t *endpoint_json(size_t at, const char *before, const char *after, c
 	ib_json_set_real(o, "started_after_s", b->started_s);
 	ib_json_set_real(o, "created_before_s", a->created_s);
 	ib_json_set_real(o, "created_after_s", b->created_s);
-	ib_json_set(o, "restarted", r < 0 ? NULL : r ? json_true() : json_false());
+	ib_json_set(o, "restarted", r == RENEWAL_UNSEEN ? NULL : r == RENEWAL_OTHER ? json_true() : json_false());
 	return o;
 }
 
@@ -181,15 +182,15 @@ int ib_endpoints_renewed(struct ib_run *run, const struct ib_contract_evidence *
 	for (size_t i = 0; i < seen->n; i++) {
 		ib_auto_free char *now = fetch(run, evidence, i, NULL);
 		struct start a = read_start(&engine, seen->before[i]), b = read_start(&engine, now);
-		int r = renewed(&a, &b);
+		enum renewal r = renewed(&a, &b);
 
 		if (!now)
 			return ib_fail(err, IB_E_STATE, 0, "endpoint %zu: its metrics cannot be read after the reset", i + 1);
 		if (!seen->before[i] && b.started_s + CLOCKS_APART_S >= (double)since_ns / IB_NS)
-			r = 1; /* nothing answered before */
-		if (r == 0)
+			r = RENEWAL_OTHER; /* nothing answered before */
+		if (r == RENEWAL_SAME)
 			return ib_fail(err, IB_E_STATE, 0, "endpoint %zu: the server is the same process after the reset as before", i + 1);
-		if (r < 0)
+		if (r == RENEWAL_UNSEEN)
 			return ib_fail(err, IB_E_STATE, 0, "endpoint %zu: its metrics do not tell whether the reset has started another server", i + 1);
 	}
 	o = ib_json_object();

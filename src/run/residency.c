@@ -42,7 +42,7 @@ static int64_t by_mincore(int fd, uint64_t bytes, const char **ret_status)
 
 	*ret_status = "denied";
 	if (!may_look(fd))
-		return -1;
+		return IB_NONE;
 	*ret_status = "error";
 	for (uint64_t at = 0; at < bytes; at += WINDOW) {
 		uint64_t n = bytes - at < WINDOW ? bytes - at : WINDOW;
@@ -54,7 +54,7 @@ static int64_t by_mincore(int fd, uint64_t bytes, const char **ret_status)
 		if (p != MAP_FAILED)
 			munmap(p, n);
 		if (!ok)
-			return -1;
+			return IB_NONE;
 	}
 	*ret_status = "ok";
 	return (int64_t)(resident < bytes ? resident : bytes);
@@ -74,7 +74,7 @@ int64_t ib_residency_of(int fd, uint64_t bytes, const char **ret_method, const c
 			return by_mincore(fd, bytes, ret_status);
 		}
 		*ret_status = errno == EOPNOTSUPP ? "unsupported" : "error";
-		return -1;
+		return IB_NONE;
 	}
 	resident = got.cached * (uint64_t)sysconf(_SC_PAGESIZE);
 	return (int64_t)(resident < bytes ? resident : bytes);
@@ -130,7 +130,7 @@ static int64_t measure(int fd, json_t *row, const char *key)
 	int64_t n = ib_residency_of(fd, (uint64_t)json_integer_value(json_object_get(row, "bytes")), &method, &status);
 
 	ib_json_set_str(row, "method", method);
-	if (n < 0)
+	if (n == IB_NONE)
 		ib_json_set_str(row, "status", status);
 	else
 		ib_json_set_int(row, key, n);

@@ -14,7 +14,7 @@ enum ib_residency_moment { IB_RESIDENCY_BEFORE, IB_RESIDENCY_AFTER };
 /* Looks at each file and adds what is found to the section. files NULL: nothing. */
 void ib_residency_look(struct ib_run *run, const json_t *files, enum ib_residency_moment moment);
 
-/* Bytes of a regular file that are in the page cache; -1 with *ret_status "denied", "unsupported" or "error". *ret_method: "cachestat" or "mincore". */
+/* Bytes of a regular file that are in the page cache; IB_NONE with *ret_status "denied", "unsupported" or "error". *ret_method: "cachestat" or "mincore". */
 int64_t ib_residency_of(int fd, uint64_t bytes, const char **ret_method, const char **ret_status);
 
 #endif

@@ -172,6 +172,19 @@ static void add_page(struct ib_counters *to, struct ib_counters *page)
 	ib_counters_clear(page);
 }
 
+/* Which of the two is the earlier, where their names do not say it. */
+static void order_pages(struct ib_context *c)
+{
+	if (smaller(&c->after, &c->before)) {
+		struct ib_counters swap = c->before;
+
+		c->before = c->after;
+		c->after = swap;
+	}
+	if (smaller(&c->after, &c->before) && !c->counters_problem)
+		c->counters_problem = ib_strdup("which page of metrics is the earlier one cannot be told: some counters grow from one to the other, some shrink");
+}
+
 static void take_page(struct ib_context *c, struct ib_counters *page, int which)
 {
 	struct ib_counters *free_place = !c->before.file ? &c->before : !c->after.file ? &c->after : NULL;
@@ -189,16 +202,8 @@ static void take_page(struct ib_context *c, struct ib_counters *page, int which)
 		return;
 	}
 	*free_place = *page;
-	if (which || !c->before.file || !c->after.file)
-		return;
-	if (smaller(&c->after, &c->before)) {
-		struct ib_counters swap = c->before;
-
-		c->before = c->after;
-		c->after = swap;
-	}
-	if (smaller(&c->after, &c->before) && !c->counters_problem)
-		c->counters_problem = ib_strdup("which page of metrics is the earlier one cannot be told: some counters grow from one to the other, some shrink");
+	if (!which && c->before.file && c->after.file)
+		order_pages(c);
 }
 
 /* A command stands in many texts, a README for one: only a file that is named for it says what was run. */
