@@ -65,7 +65,7 @@ static void look_environment(struct ib_preflight *p)
 {
 	struct ib_err err = {0};
 
-	if (ib_plan_can(p->contract, &err) < 0 || ib_plan_env(p->ctx, p->contract, &err) < 0)
+	if (ib_plan_env(p->ctx, p->contract, &err) < 0)
 		ib_preflight_say(p, IB_CHECKED_FAIL, "%s", err.text);
 	else
 		ib_preflight_say(p, IB_CHECKED_OK, "every ${env:NAME} of the contract is set");

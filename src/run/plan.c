@@ -290,10 +290,8 @@ static int check_options(struct ib_plan *p, struct ib_err *err)
 
 static int carry_out_registered(struct ib_plan *p, int *ret_exit, struct ib_err *err)
 {
-	int r = ib_plan_can(&p->contract, err);
+	int r = ib_plan_env(p->ctx, &p->contract, err);
 
-	if (r == 0)
-		r = ib_plan_env(p->ctx, &p->contract, err);
 	if (r == 0)
 		r = ib_plan_register(p, err);
 	if (r == 0)

@@ -43,8 +43,6 @@ void ib_plan_list(const struct ib_contract *c, const struct ib_slots *slots, str
 void ib_plan_lint(const struct ib_contract *c, const char *study, struct ib_buf *ret);
 /* plan_env.c: IB_E_USAGE when a command or URL of the contract names a variable that is not set. */
 IB_MUST int ib_plan_env(const struct ib_ctx *ctx, const struct ib_contract *c, struct ib_err *err);
-/* plan_can.c: IB_E_USAGE for a key that is not carried out yet. */
-IB_MUST int ib_plan_can(const struct ib_contract *c, struct ib_err *err);
 /* plan_register.c: the study's directory by the options; allocated. */
 char *ib_plan_study(const struct ib_plan_options *o);
 
