@@ -170,6 +170,16 @@ int ib_open_dir(int dirfd, const char *path, int *ret_fd, struct ib_err *err)
 	return 0;
 }
 
+DIR *ib_list_dir(int dirfd, const char *path)
+{
+	ib_auto_fd int fd = openat(dirfd, path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+
+	if (d)
+		(void)ib_steal_fd(&fd); /* closedir() closes it */
+	return d;
+}
+
 int ib_sync_dir(int dirfd, const char *name, struct ib_err *err)
 {
 	/* file systems that cannot sync a directory say EINVAL: nothing more can be done there */

@@ -4,6 +4,7 @@
 #define IB_BASE_IO_H
 
 #include <stdbool.h>
+#include <dirent.h>
 #include <stddef.h>
 #include <sys/types.h>
 
@@ -29,6 +30,8 @@ IB_MUST int ib_write_file(int dirfd, const char *path, const void *data, size_t 
 
 /* Opens a directory (O_DIRECTORY|O_CLOEXEC). */
 IB_MUST int ib_open_dir(int dirfd, const char *path, int *ret_fd, struct ib_err *err);
+/* Opens a directory (no link) to list it: closed with closedir(). NULL with errno. */
+DIR *ib_list_dir(int dirfd, const char *path);
 IB_MUST int ib_sync_dir(int dirfd, const char *name, struct ib_err *err);
 /* mkdir -p below dirfd. Existing directories are fine; anything else in the way is IB_E_EXISTS. */
 IB_MUST int ib_make_dirs(int dirfd, const char *path, mode_t mode, struct ib_err *err);

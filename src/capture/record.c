@@ -81,20 +81,15 @@ int ib_recorder_start(struct ib_ctx *ctx, const char *dir, struct ib_recorder **
 	ib_auto_fd int fd = -1;
 	ib_auto_dir DIR *list = NULL;
 	struct ib_recorder *r;
-	int e = ib_make_dirs(AT_FDCWD, dir, 0777, err), again;
+	int e = ib_make_dirs(AT_FDCWD, dir, 0777, err);
 
 	if (e == 0)
 		e = ib_open_dir(AT_FDCWD, dir, &fd, err);
 	if (e < 0)
 		return e;
-	again = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	list = again < 0 ? NULL : fdopendir(again);
-	if (!list) {
-		e = ib_fail(err, IB_E_IO, errno, "cannot read directory '%s'", dir);
-		if (again >= 0)
-			close(again);
-		return e;
-	}
+	list = ib_list_dir(fd, ".");
+	if (!list)
+		return ib_fail(err, IB_E_IO, errno, "cannot read directory '%s'", dir);
 	for (struct dirent *d = readdir(list); d; d = readdir(list))
 		if (strcmp(d->d_name, ".") != 0 && strcmp(d->d_name, "..") != 0)
 			return ib_fail(err, IB_E_EXISTS, 0, "'%s' is not empty; give a new directory to record into", dir);

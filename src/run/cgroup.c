@@ -198,11 +198,8 @@ static void open_parent(const char *parent, const char *name, struct ib_cgroup *
 /* Removes what an ib-run that was killed has left: groups without processes that nobody holds. */
 static void sweep(int parent_fd)
 {
-	int fd = openat(parent_fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	ib_auto_dir DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	ib_auto_dir DIR *d = ib_list_dir(parent_fd, ".");
 
-	if (!d && fd >= 0)
-		close(fd);
 	for (struct dirent *e; d && (e = readdir(d));) {
 		ib_auto_fd int dir = -1;
 		struct stat st;

@@ -108,13 +108,11 @@ const struct ib_plan_check ib_plan_check_workloads = {.name = "workload", .title
 /* Bytes of the files below a directory, at most 16 levels deep. */
 static int64_t tree_bytes(int at, const char *name, int depth)
 {
-	ib_auto_fd int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	ib_auto_dir DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+	ib_auto_dir DIR *d = ib_list_dir(at, name);
 	int64_t n = 0;
 
 	if (!d)
 		return 0;
-	fd = -1; /* d owns it */
 	for (const struct dirent *e = readdir(d); e; e = readdir(d)) {
 		struct stat st;
 

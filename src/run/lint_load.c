@@ -21,13 +21,11 @@
 /* Bytes of the regular files below, or OUTPUT_MAX + 1 when it is no flat directory of that size. */
 static int64_t output_bytes(int fd)
 {
-	ib_auto_fd int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	ib_auto_dir DIR *d = copy >= 0 ? fdopendir(copy) : NULL;
+	ib_auto_dir DIR *d = ib_list_dir(fd, ".");
 	int64_t n = 0;
 
 	if (!d)
 		return OUTPUT_MAX + 1;
-	copy = -1;
 	for (const struct dirent *e = readdir(d); e && n <= OUTPUT_MAX; e = readdir(d)) {
 		struct stat st;
 

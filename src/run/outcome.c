@@ -59,12 +59,10 @@ static void count_file(struct tally *t, const char *path, const struct stat *st)
 /* Regular files below a directory, at most 16 levels deep. */
 static void count_files(struct tally *t, int at, const char *name, const char *prefix, int depth)
 {
-	ib_auto_fd int fd = openat(at, name, O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	ib_auto_dir DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+	ib_auto_dir DIR *d = ib_list_dir(at, name);
 
 	if (!d)
 		return;
-	fd = -1; /* d owns it */
 	for (const struct dirent *e = readdir(d); e && t->produced + t->older < FILES_MAX; e = readdir(d)) {
 		ib_auto_free char *path = ib_asprintf("%s/%s", prefix, e->d_name);
 		struct stat st;

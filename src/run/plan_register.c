@@ -130,12 +130,10 @@ static bool is_registered(const struct ib_ledger_view *v, const char *name)
 /* An ib-run that was killed before its contract stood in the ledger leaves files that belong to nothing. We hold the lock: nobody is about to enter them. */
 static void tidy(const struct ib_plan *plan, const struct ib_ledger_view *v)
 {
-	ib_auto_fd int fd = openat(plan->study.fd, "contracts", O_RDONLY | O_DIRECTORY | O_CLOEXEC | O_NOFOLLOW);
-	ib_auto_dir DIR *d = fd >= 0 ? fdopendir(fd) : NULL;
+	ib_auto_dir DIR *d = ib_list_dir(plan->study.fd, "contracts");
 
 	if (!d)
 		return;
-	fd = -1; /* d owns it */
 	for (const struct dirent *e = readdir(d); e; e = readdir(d)) {
 		ib_auto_free char *sha256 = ib_strndup(e->d_name, strnlen(e->d_name, IB_HEX_LEN - 1));
 		const char *suffix = e->d_name + strlen(sha256);

@@ -82,8 +82,7 @@ static int abandon(struct ib_plan *plan, const char *id, const char *path, struc
 int ib_quality_sweep(struct ib_plan *plan, struct ib_err *err)
 {
 	struct known k = {0};
-	int fd = openat(plan->study.fd, "quality", O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	ib_auto_dir DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	ib_auto_dir DIR *d = ib_list_dir(plan->study.fd, "quality");
 	ib_auto_strv struct ib_strv ids = {0};
 	int r;
 

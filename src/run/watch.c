@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/auto.h"
+#include "base/io.h"
 #include "base/str.h"
 
 #define ENTRIES_MAX 4096
@@ -16,11 +17,9 @@
 
 static void walk(int dir_fd, const char *name, int depth, int *left, uint64_t *total)
 {
-	int fd = openat(dir_fd, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
-	ib_auto_dir DIR *d = fd < 0 ? NULL : fdopendir(fd);
+	ib_auto_dir DIR *d = ib_list_dir(dir_fd, name);
+	int fd = d ? dirfd(d) : -1;
 
-	if (!d && fd >= 0)
-		close(fd);
 	for (struct dirent *e; d && *left > 0 && (e = readdir(d));) {
 		struct stat st;
 

@@ -37,17 +37,11 @@ static int by_rank_and_bytes(const void *a, const void *b)
 
 static int list_names(int fd, const char *path, struct ib_strv *names, struct ib_err *err)
 {
-	int copy = openat(fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	ib_auto_dir DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	ib_auto_dir DIR *d = ib_list_dir(fd, ".");
 	struct dirent *e;
 
-	if (!d) {
-		int sys = errno;
-
-		if (copy >= 0)
-			close(copy);
-		return ib_fail(err, IB_E_IO, sys, "cannot read directory '%s'", path);
-	}
+	if (!d)
+		return ib_fail(err, IB_E_IO, errno, "cannot read directory '%s'", path);
 	for (errno = 0; (e = readdir(d)); errno = 0)
 		if (strcmp(e->d_name, ".") != 0 && strcmp(e->d_name, "..") != 0) {
 			ib_strv_add(names, e->d_name);

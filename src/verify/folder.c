@@ -190,13 +190,11 @@ static int by_rank_and_bytes(const void *a, const void *b)
 
 static int list_names(struct walk *w, const struct place *p, struct ib_strv *names, struct ib_err *err)
 {
-	ib_auto_fd int copy = openat(p->fd, ".", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-	ib_auto_dir DIR *d = copy < 0 ? NULL : fdopendir(copy);
+	ib_auto_dir DIR *d = ib_list_dir(p->fd, ".");
 	struct dirent *e;
 
 	if (!d)
 		return ib_fail(err, IB_E_IO, errno, "cannot read directory '%s'", p->path);
-	(void)ib_steal_fd(&copy); /* closedir() closes it */
 	for (errno = 0; (e = readdir(d)); errno = 0) {
 		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0)
 			continue;
