@@ -20,16 +20,6 @@
 
 /* --- what was given --- */
 
-static const char *find_secret(void *arg, const char *text)
-{
-	char *ret = arg;
-	const char *rule = ib_scan_value(text, strlen(text));
-
-	if (rule)
-		snprintf(ret, 128, "a secret (%s)", rule);
-	return rule ? ret : NULL;
-}
-
 static int check_text(const char *what, const char *text, struct ib_err *err)
 {
 	const char *rule;
@@ -123,8 +113,8 @@ static char *base_url(const char *url)
 static int validate(const struct ib_buf *b, const struct ib_init_options *o, struct ib_err *err)
 {
 	ib_auto_contract struct ib_contract c = {0};
-	char found[128];
-	struct ib_contract_options options = {find_secret, found};
+	char found[IB_SECRET_WORDS];
+	struct ib_contract_options options = {ib_scan_words, found};
 	int r = ib_contract_parse(ib_buf_str((struct ib_buf *)(uintptr_t)b), b->len, "contract.yaml", &options, &c, err);
 
 	if (r < 0 && !o->permission && strstr(err->text, "'permission'"))

@@ -61,6 +61,9 @@ struct ib_hit {
 bool ib_scan_next(const char *data, size_t n, size_t from, unsigned flags, struct ib_hit *ret);
 /* Name of the first rule that finds something in a value, or NULL. */
 const char *ib_scan_value(const char *s, size_t n);
+#define IB_SECRET_WORDS 128
+/* The same in words, "a secret (RULE)", written to words (IB_SECRET_WORDS bytes) and returned; or NULL. As struct ib_contract_options asks it. */
+const char *ib_scan_words(void *words, const char *text);
 /* Calls hit(arg, line, rule) for every secret in a text (lines count from 1); returns their number. */
 size_t ib_scan_text(const char *data, size_t n, void (*hit)(void *arg, uint64_t line, const char *rule), void *arg);
 /* The same for an open file of any size, in bounded memory. */

@@ -4,6 +4,7 @@
 #include "redact/scan.h"
 
 #include <ctype.h>
+#include <stdio.h>
 #include <string.h>
 #include <strings.h>
 
@@ -268,6 +269,16 @@ const char *ib_scan_value(const char *s, size_t n)
 	struct ib_hit hit;
 
 	return ib_scan_next(s, n, 0, IB_SCAN_STRICT | IB_SCAN_ENTROPY, &hit) ? hit.rule : NULL;
+}
+
+const char *ib_scan_words(void *words, const char *text)
+{
+	const char *rule = ib_scan_value(text, strlen(text));
+
+	if (!rule)
+		return NULL;
+	snprintf(words, IB_SECRET_WORDS, "a secret (%s)", rule);
+	return words;
 }
 
 /* Text in pieces: counts lines over all of them. */

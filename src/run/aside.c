@@ -16,18 +16,6 @@
 #include "run/inside.h"
 #include "run/runid.h"
 
-static size_t list_variables(const json_t *variables, struct ib_var **ret)
-{
-	size_t n = 0;
-	const char *key;
-	json_t *value;
-
-	*ret = ib_realloc(NULL, json_object_size(variables) + 1, sizeof(**ret));
-	json_object_foreach((json_t *)(uintptr_t)variables, key, value)
-		(*ret)[n++] = (struct ib_var){(char *)(uintptr_t)key, (char *)(uintptr_t)json_string_value(value)};
-	return n;
-}
-
 int ib_aside_begin(struct ib_plan *plan, const char *id, int dir_fd, const char *dir, const struct ib_contract_slot *slot, struct ib_aside *a,
 		   struct ib_err *err)
 {
@@ -39,7 +27,7 @@ int ib_aside_begin(struct ib_plan *plan, const char *id, int dir_fd, const char 
 		a->spec.group = slot->group;
 		a->spec.cell = slot->cell;
 		a->spec.repeat = (int)slot->repeat;
-		a->spec.variables_n = list_variables(slot->variables, &a->variables);
+		a->spec.variables_n = ib_run_variables(slot->variables, &a->variables);
 		a->spec.variables = a->variables;
 	}
 	ib_run_env(plan->ctx, id, a->dir, a->output_dir, &a->env);
@@ -72,15 +60,10 @@ int ib_aside_id(const struct ib_plan *plan, const char *what, char ret[IB_RUN_ID
 {
 	char at[IB_TIME_LEN];
 	uint32_t random;
-	int n = 0;
 
 	if (getrandom(&random, sizeof(random), 0) != sizeof(random))
 		return ib_fail(err, IB_E_IO, errno, "cannot get random bytes");
-	ib_time_text(ib_wall_ns(plan->ctx->clock), 0, at);
-	for (const char *p = at; *p; p++) /* 2026-11-30T16:01:02Z without its marks */
-		if (*p != '-' && *p != ':')
-			at[n++] = *p;
-	at[n] = '\0';
+	ib_time_compact(ib_wall_ns(plan->ctx->clock), at);
 	snprintf(ret, IB_RUN_ID_MAX, "%s-%.32s-%08" PRIx32, at, what, random);
 	return 0;
 }

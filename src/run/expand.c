@@ -107,3 +107,15 @@ json_t *ib_run_placeholders(const struct ib_run *run)
 		ib_json_set_str(o, run->spec->variables[i].name, run->spec->variables[i].value);
 	return o;
 }
+
+size_t ib_run_variables(const json_t *variables, struct ib_var **ret)
+{
+	size_t n = 0;
+	const char *key;
+	json_t *value;
+
+	*ret = ib_realloc(NULL, json_object_size(variables) + 1, sizeof(**ret));
+	json_object_foreach((json_t *)(uintptr_t)variables, key, value)
+		(*ret)[n++] = (struct ib_var){(char *)(uintptr_t)key, (char *)(uintptr_t)json_string_value(value)};
+	return n;
+}

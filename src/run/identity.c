@@ -7,11 +7,9 @@
 
 #include "base/auto.h"
 #include "base/clock.h"
-#include "base/io.h"
 #include "base/str.h"
 #include "metrics/prometheus.h"
 #include "model/engine.h"
-#include "redact/redact.h"
 #include "run/probe.h"
 
 #define METRICS_MAX (16u << 20)
@@ -23,27 +21,17 @@ static size_t urls(const struct ib_contract_evidence *e)
 	return e->engine ? ib_evidence_urls(e) : 0;
 }
 
-static int keep(struct ib_run *run, const char *path, const char *text, struct ib_err *err)
-{
-	ib_auto_free char *clean = ib_redact_text(run->study->redactor, text);
-	int r = ib_make_dirs(run->dir_fd, "endpoint", 0755, err);
-
-	if (r == 0)
-		r = ib_gate(run->study->redactor, clean, strlen(clean), path, err);
-	return r < 0 ? r : ib_write_file(run->dir_fd, path, clean, strlen(clean), 0644, false, err);
-}
-
 /* moment NULL: not kept, and no note. */
 static char *fetch(struct ib_run *run, const struct ib_contract_evidence *e, size_t at, const char *moment)
 {
-	ib_auto_free char *path = at == 0 ? ib_asprintf("endpoint/metrics-%s.txt", moment ? moment : "")
-					  : ib_asprintf("endpoint/metrics-%s-%zu.txt", moment ? moment : "", at + 1);
+	ib_auto_free char *name = at == 0 ? ib_asprintf("metrics-%s.txt", moment ? moment : "")
+					  : ib_asprintf("metrics-%s-%zu.txt", moment ? moment : "", at + 1);
 	ib_auto_buf struct ib_buf body = IB_BUF(METRICS_MAX);
 	struct ib_err why = {0};
 	bool got = ib_probe(run, ib_evidence_url(e, at), FETCH_NS, &body, &why) == 0;
 
-	if (moment && (!got || keep(run, path, ib_buf_str(&body), &why) < 0))
-		ib_strv_take(&run->record->notes, ib_asprintf("%s: endpoint %zu: %s", path, at + 1, why.text));
+	if (moment && (!got || ib_probe_keep(run, name, ib_buf_str(&body), &why) < 0))
+		ib_strv_take(&run->record->notes, ib_asprintf("endpoint/%s: endpoint %zu: %s", name, at + 1, why.text));
 	return got ? ib_strdup(ib_buf_str(&body)) : NULL;
 }
 

@@ -13,6 +13,9 @@ IB_MUST int ib_run_expand_all(const struct ib_run *run, char *const *argv, bool 
 /* All placeholders and their values. New reference. */
 json_t *ib_run_placeholders(const struct ib_run *run);
 
+/* expand.c: the variables of a slot; *ret is freed by the caller, its texts are those of variables. Returns their number. */
+size_t ib_run_variables(const json_t *variables, struct ib_var **ret);
+
 /* command.c: writes command.json, redacted, and puts its digest into the record. What the last gate refuses is withheld, with a note. */
 IB_MUST int ib_run_write_command(struct ib_run *run, struct ib_err *err);
 

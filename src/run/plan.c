@@ -27,20 +27,10 @@
 #define TAKEN_WAIT_NS (IB_NS / 20)
 #define TAIL_MAX (8u << 20) /* bytes that a ledger gains between two runs, and that are not worth reading all of it again */
 
-static const char *find_secret(void *arg, const char *text)
-{
-	char *ret = arg;
-	const char *rule = ib_scan_value(text, strlen(text));
-
-	if (rule)
-		snprintf(ret, 128, "a secret (%s)", rule);
-	return rule ? ret : NULL;
-}
-
 static int load(struct ib_plan *p, struct ib_err *err)
 {
-	char found[128];
-	struct ib_contract_options options = {find_secret, found};
+	char found[IB_SECRET_WORDS];
+	struct ib_contract_options options = {ib_scan_words, found};
 	struct ib_err why;
 	int r = ib_read_file(AT_FDCWD, p->options->contract, &p->source, &why);
 

@@ -4,14 +4,13 @@
 
 #include "base/auto.h"
 #include "base/clock.h"
-#include "base/io.h"
 #include "base/str.h"
-#include "redact/redact.h"
 #include "run/answer.h"
 #include "run/cache.h"
 #include "run/expect.h"
 #include "run/hooks.h"
 #include "run/identity.h"
+#include "run/inside.h"
 #include "run/nodes.h"
 #include "run/plan_inside.h"
 #include "run/probe.h"
@@ -107,20 +106,6 @@ static void note(struct ib_run *run, const char *what, const struct ib_err *why)
 	ib_strv_take(&run->record->notes, ib_asprintf("%s: %s", what, why->text));
 }
 
-/* Keeps an answer, redacted, as endpoint/NAME. */
-static int keep(struct ib_run *run, const char *name, const char *text, struct ib_err *err)
-{
-	ib_auto_free char *path = ib_asprintf("endpoint/%s", name);
-	ib_auto_free char *clean = ib_redact_text(run->study->redactor, text);
-	int r = ib_make_dirs(run->dir_fd, "endpoint", 0755, err);
-
-	if (r == 0)
-		r = ib_gate(run->study->redactor, clean, strlen(clean), path, err);
-	if (r == 0)
-		r = ib_write_file(run->dir_fd, path, clean, strlen(clean), 0644, false, err);
-	return r;
-}
-
 /* What the endpoint says of itself, where it has a word for it. */
 static void identify(struct ib_run *run, const char *endpoint)
 {
@@ -133,7 +118,7 @@ static void identify(struct ib_run *run, const char *endpoint)
 		ib_auto_buf struct ib_buf body = IB_BUF(METRICS_MAX);
 		struct ib_err why = {0};
 
-		if (ib_probe(run, url, FETCH_NS, &body, &why) == 0 && keep(run, pages[i][1], ib_buf_str(&body), &why) < 0)
+		if (ib_probe(run, url, FETCH_NS, &body, &why) == 0 && ib_probe_keep(run, pages[i][1], ib_buf_str(&body), &why) < 0)
 			note(run, pages[i][1], &why);
 	}
 }
@@ -209,31 +194,18 @@ static size_t list_workloads(const struct slot_run *s, struct ib_run_workload *r
 	return n;
 }
 
-static size_t list_variables(const json_t *variables, struct ib_var *ret)
-{
-	const char *key;
-	json_t *value;
-	size_t n = 0;
-
-	json_object_foreach((json_t *)(uintptr_t)variables, key, value)
-		ret[n++] = (struct ib_var){(char *)(uintptr_t)key, (char *)(uintptr_t)json_string_value(value)};
-	return n;
-}
-
 int ib_plan_slot(struct ib_plan *plan, const struct ib_contract_slot *slot, int attempt, struct ib_record *ret_record, struct ib_err *err)
 {
 	const struct ib_contract *c = &plan->contract;
 	struct slot_run s = {.contract = c, .group = &c->groups[slot->group_at], .slot = slot};
 	ib_auto_free struct ib_run_workload *workloads = ib_realloc(NULL, c->workloads_n + 1, sizeof(*workloads));
-	ib_auto_free struct ib_var *variables = ib_realloc(NULL, json_object_size(slot->variables) + 1, sizeof(*variables));
+	ib_auto_free struct ib_var *variables = NULL;
 	ib_auto_strv struct ib_strv argv = {0};
 	struct ib_run_spec spec = {
 		.group = slot->group,
 		.cell = slot->cell,
 		.repeat = (int)slot->repeat,
 		.attempt = attempt,
-		.variables = variables,
-		.variables_n = list_variables(slot->variables, variables),
 		.strict_placeholders = true,
 		.cache_condition = ib_condition_name(slot->condition),
 		.timeout_ns = s.group->timeout_ns,
@@ -255,6 +227,8 @@ int ib_plan_slot(struct ib_plan *plan, const struct ib_contract_slot *slot, int 
 	};
 	int r;
 
+	spec.variables_n = ib_run_variables(slot->variables, &variables);
+	spec.variables = variables;
 	spec.sampling = (struct ib_run_sampling){s.group->has_evidence ? &s.group->evidence : NULL, c->endpoint};
 	ib_hook_argv(slot->command, &argv);
 	spec.argv = argv.v;

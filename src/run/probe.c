@@ -9,9 +9,11 @@
 #include "base/clock.h"
 #include "base/exit.h"
 #include "base/helper.h"
+#include "base/io.h"
 #include "base/spawn.h"
 #include "base/str.h"
 #include "model/template.h"
+#include "redact/redact.h"
 
 int ib_probe_env(const struct ib_run *run, const char *url, bool expand, struct ib_strv *ret, struct ib_err *err)
 {
@@ -71,4 +73,14 @@ int ib_probe(const struct ib_run *run, const char *url, int64_t timeout_ns, stru
 	what.env = env.v;
 	r = ib_spawn(&what, body, &end, err);
 	return r < 0 ? r : judge(&end, helper, err);
+}
+
+int ib_probe_keep(const struct ib_run *run, const char *name, const char *text, struct ib_err *err)
+{
+	ib_auto_free char *path = ib_asprintf("endpoint/%s", name), *clean = ib_redact_text(run->study->redactor, text);
+	int r = ib_make_dirs(run->dir_fd, "endpoint", 0755, err);
+
+	if (r == 0)
+		r = ib_gate(run->study->redactor, clean, strlen(clean), path, err);
+	return r < 0 ? r : ib_write_file(run->dir_fd, path, clean, strlen(clean), 0644, false, err);
 }

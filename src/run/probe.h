@@ -12,6 +12,9 @@
  * 200 to 299; IB_E_TIMEOUT; IB_E_LIMIT. The URL is in no message. */
 IB_MUST int ib_probe(const struct ib_run *run, const char *url, int64_t timeout_ns, struct ib_buf *body, struct ib_err *err);
 
+/* Keeps an answer, redacted, as endpoint/NAME of the run. */
+IB_MUST int ib_probe_keep(const struct ib_run *run, const char *name, const char *text, struct ib_err *err);
+
 /* run->env with IB_PROBE_URL for url (placeholders replaced when expand). ret is cleared by the caller. */
 IB_MUST int ib_probe_env(const struct ib_run *run, const char *url, bool expand, struct ib_strv *ret, struct ib_err *err);
 
