@@ -74,7 +74,7 @@ static const char *const synopsis[] = {"[options] [--] COMMAND [ARGUMENT...]", "
 				       "[-C DIR] --exclude RUN --reason TEXT", "[-C DIR] --note TEXT", NULL};
 static const char *const exits[] = {
 	"the command's own; or",
-	"124  the command timed out",
+	"124  the command timed out, or made no progress",
 	"125  ib-run itself failed or was used wrongly, or the run was refused",
 	"126  the command cannot be executed",
 	"127  the command was not found",
