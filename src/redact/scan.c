@@ -156,11 +156,37 @@ static bool match_bearer(const struct ib_text *t, size_t at, struct ib_hit *ret)
 	return n >= 8 && log_value(t->s + i, n) && ib_scan_found(ret, "bearer-token", i, n);
 }
 
+/* Whether a place lies in a path that starts with '/', "./", "../" or "~/": every directory of it is then a word of its own, for
+ * several short names together look as random as a key does. Looks back 512 bytes. */
+static bool within_path(const struct ib_text *t, size_t at)
+{
+	size_t start = at, least = at > 512 ? at - 512 : 0;
+
+	while (start > least && (ib_scan_alnum(t->s[start - 1]) || strchr("/._~+@%-", t->s[start - 1])))
+		start--;
+	while (start < at && (t->s[start] == '.' || t->s[start] == '~'))
+		start++;
+	return start < t->n && t->s[start] == '/';
+}
+
+/* Length of the run at a place that a random value could be: base64 digits, and '=' only as the padding behind them. */
+static size_t random_run(const struct ib_text *t, size_t at)
+{
+	bool path = within_path(t, at);
+	size_t n = 0, pad = 0;
+
+	while (n < 501 && at + n < t->n && (ib_scan_alnum(t->s[at + n]) || t->s[at + n] == '+' || (t->s[at + n] == '/' && !path)))
+		n++;
+	while (n && pad < 2 && at + n + pad < t->n && t->s[at + n + pad] == '=')
+		pad++;
+	return n + pad;
+}
+
 /* Long random runs: base64 above 4.5 or hex above 3.0 bits a character. Digests of 64 digits and commits of 40 are ours to
  * record and are hex, so hex counts only in other lengths. */
 static bool match_entropy(const struct ib_text *t, size_t at, struct ib_hit *ret)
 {
-	size_t n = ib_scan_run(t, at, IB_BASE64, 501), other = 0, upper = 0, lower = 0, digit = 0;
+	size_t n = random_run(t, at), other = 0, upper = 0, lower = 0, digit = 0;
 	double bits;
 
 	if (n < 20 || n > 500)
@@ -176,7 +202,7 @@ static bool match_entropy(const struct ib_text *t, size_t at, struct ib_hit *ret
 	bits = ib_scan_entropy(t->s + at, n);
 	if (!other && !upper)
 		return bits > 3.0 && n != 64 && n != 40 && ib_scan_found(ret, "random-hex", at, n);
-	/* without capitals it is a path or a name; short runs cannot reach 4.5 bits */
+	/* without capitals it is a name; short runs cannot reach 4.5 bits */
 	return upper && bits > (n < 32 ? 3.9 : 4.5) && ib_scan_found(ret, "random-text", at, n);
 }
 

@@ -101,6 +101,24 @@ static void test_redact_scanner_finds_each_family(void)
 	}
 }
 
+static const char *looks_like(const char *s)
+{
+	const char *rule = ib_scan_value(s, strlen(s));
+
+	return rule ? rule : "";
+}
+
+static void test_redact_a_path_is_no_random_value(void)
+{
+	CU_ASSERT_STRING_EQUAL(looks_like("/home/runner/Work7Kq/Tools2Xb/main/tests/real"), "");
+	CU_ASSERT_STRING_EQUAL(looks_like("PYTHONPATH=/srv/Bd7Kq/Tx2Lm/Zw9Rp/tests:/home/Yc4Nv/Qa8Hs/Jf3Ge/cache"), "");
+	CU_ASSERT_STRING_EQUAL(looks_like("../Bd7Kq/Tx2Lm/Zw9Rp/Yc4Nv/Qa8Hs/out"), "");
+	CU_ASSERT_STRING_EQUAL(looks_like("~/Bd7Kq/Tx2Lm/Zw9Rp/Yc4Nv/Qa8Hs/out"), "");
+	CU_ASSERT_STRING_EQUAL(looks_like("Bd7Kq/Tx2Lm/Zw9Rp/Yc4Nv/Qa8Hs/Jf3Ge"), "random-text");
+	CU_ASSERT_STRING_EQUAL(looks_like("value=Bd7KqTx2LmZw9RpYc4NvQa8Hs="), "random-text");
+	CU_ASSERT_STRING_EQUAL(looks_like("/srv/Bd7KqTx2LmZw9RpYc4NvQa8Hs/out"), "random-text");
+}
+
 static void test_redact_scanner_lets_ordinary_text_pass(void)
 {
 	static const char *const text[] = {"TOKENIZERS_PARALLELISM=false", "hf_hub_enable_hf_transfer is on", "sk-estimator-doc-link-to-text-on-hover",
@@ -399,6 +417,7 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_redact_names_that_hold_secrets),
 	IB_TEST(test_redact_environment_is_an_allow_list),
 	IB_TEST(test_redact_scanner_finds_each_family),
+	IB_TEST(test_redact_a_path_is_no_random_value),
 	IB_TEST(test_redact_scanner_lets_ordinary_text_pass),
 	IB_TEST(test_redact_scan_of_text_and_file_names_lines),
 	IB_TEST(test_redact_scan_sees_a_secret_at_any_place_of_a_file),
