@@ -45,6 +45,13 @@ AC_DEFUN([IB_OPTION_SANITIZERS], [
     AC_DEFINE([IB_SANITIZED], [1], [built with sanitizers])])
   AM_CONDITIONAL([IB_SANITIZERS], [test "x$enable_sanitizers" = xyes])])
 
+AC_DEFUN([IB_OPTION_SANDBOX], [
+  AC_ARG_ENABLE([sandbox], [AS_HELP_STRING([--disable-sandbox], [no sandbox, for tools that must see each system call (valgrind)])])
+  AS_IF([test "x$enable_sandbox" = xno], [AC_DEFINE([IB_NO_SANDBOX], [1], [built without the sandbox])])
+  AC_ARG_ENABLE([strict-sandbox], [AS_HELP_STRING([--enable-strict-sandbox],
+    [end ib-verify and ib-report at a system call that the sandbox does not list, instead of refusing the call])])
+  AS_IF([test "x$enable_strict_sandbox" = xyes], [AC_DEFINE([IB_SANDBOX_KILLS], [1], [a system call off the list ends the process])])])
+
 AC_DEFUN([IB_OPTION_COVERAGE], [
   AC_ARG_ENABLE([coverage], [AS_HELP_STRING([--enable-coverage], [count executed lines (gcov)])])
   AS_IF([test "x$enable_coverage" = xyes], [IB_CFLAGS="$IB_CFLAGS --coverage"])])

@@ -3,6 +3,7 @@
 #include "base/digest.h"
 
 #include <errno.h>
+#include <openssl/crypto.h>
 #include <openssl/evp.h>
 #include <openssl/hmac.h>
 #include <stdlib.h>
@@ -20,6 +21,11 @@ static void need(int ok)
 {
 	if (!ok)
 		abort();
+}
+
+void ib_crypto_init(void)
+{
+	need(OPENSSL_init_crypto(OPENSSL_INIT_NO_LOAD_CONFIG, NULL));
 }
 
 struct ib_sha256 *ib_sha256_new(void)

@@ -11,6 +11,10 @@
 #define IB_SHA256_LEN 32
 #define IB_HEX_LEN 65 /* 64 digits and a NUL */
 
+/* Starts libcrypto without openssl.cnf, so that no file and no variable can load code into it. For the tools, before
+ * anything else of libcrypto: a library leaves that to its caller. */
+void ib_crypto_init(void);
+
 struct ib_sha256; /* running digest */
 
 struct ib_sha256 *ib_sha256_new(void);

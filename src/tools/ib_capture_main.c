@@ -7,6 +7,7 @@
 
 #include "base/auto.h"
 #include "base/ctx.h"
+#include "base/digest.h"
 #include "base/exit.h"
 #include "base/helper.h"
 #include "base/io.h"
@@ -332,6 +333,7 @@ int main(int argc, char **argv)
 	struct ib_err err = {0};
 	int r = parse(argc, argv, &a, &err);
 
+	ib_crypto_init();
 	if (r < 0)
 		return ib_tool_usage(&tool, &err, IB_EXIT_USAGE);
 	if (a.info)

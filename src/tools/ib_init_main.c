@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/auto.h"
+#include "base/digest.h"
 #include "base/exit.h"
 #include "base/str.h"
 #include "init/init.h"
@@ -96,6 +97,7 @@ int main(int argc, char **argv)
 	const char *value;
 	int id, r = 0;
 
+	ib_crypto_init();
 	ib_opt_init(&state, &tool, argc, argv);
 	while (r == 0 && (id = ib_opt_next(&state, &value, &err)) != IB_OPT_END) {
 		if (id == IB_OPT_HELP || id == IB_OPT_VERSION)

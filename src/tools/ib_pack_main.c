@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "base/auto.h"
+#include "base/digest.h"
 #include "base/exit.h"
 #include "base/str.h"
 #include "pack/pack.h"
@@ -158,6 +159,7 @@ int main(int argc, char **argv)
 	struct ib_err err;
 	int status;
 
+	ib_crypto_init();
 	if (parse(argc, argv, &c, &err) < 0)
 		status = ib_tool_usage(&tool, &err, IB_EXIT_USAGE);
 	else if (c.info)

@@ -3,11 +3,13 @@
 #include <stdio.h>
 
 #include "base/auto.h"
+#include "base/digest.h"
 #include "base/exit.h"
 #include "report/produce.h"
+#include "tools/lockdown.h"
 #include "tools/opt.h"
 
-enum { OPT_STUDY = 1, OPT_FORMAT, OPT_OUTPUT, OPT_TRUST, OPT_FINGERPRINT, OPT_UNSIGNED_OK, OPT_STRICT };
+enum { OPT_STUDY = 1, OPT_FORMAT, OPT_OUTPUT, OPT_TRUST, OPT_FINGERPRINT, OPT_UNSIGNED_OK, OPT_STRICT, OPT_REQUIRE_SANDBOX };
 
 static const struct ib_opt opts[] = {
 	{.id = OPT_STUDY, .letter = 'C', .name = "study", .metavar = "DIR", .help = "the study (default: . or ./ib-study)"},
@@ -17,6 +19,7 @@ static const struct ib_opt opts[] = {
 	{.id = OPT_FINGERPRINT, .name = "fingerprint", .metavar = "FP", .help = "trust the key SHA256:... (may repeat)"},
 	{.id = OPT_UNSIGNED_OK, .name = "unsigned-ok", .help = "a packet without signature is enough"},
 	{.id = OPT_STRICT, .name = "strict", .help = "warnings change the exit status too"},
+	{.id = OPT_REQUIRE_SANDBOX, .name = "require-sandbox", .help = "read nothing without Landlock and seccomp"},
 	{0},
 };
 
@@ -34,6 +37,7 @@ static const struct ib_tool tool = {
 
 struct args {
 	struct ib_report_opts opts;
+	struct ib_lockdown lockdown;
 	const char *trust[KEYS_MAX], *fingerprints[KEYS_MAX];
 	const char *path;
 };
@@ -65,6 +69,9 @@ static int apply(struct args *a, int id, const char *value, struct ib_err *err)
 	case OPT_STRICT:
 		a->opts.verify.strict = true;
 		return 0;
+	case OPT_REQUIRE_SANDBOX:
+		a->lockdown.require = true;
+		return 0;
 	default: /* an operand, or -C */
 		if (a->path)
 			return ib_fail(err, IB_E_USAGE, 0, "one study or packet at a time: '%s' is the second", value);
@@ -88,6 +95,7 @@ int main(int argc, char **argv)
 	const char *value;
 	int id, r = 0, status = IB_EXIT_OK;
 
+	ib_crypto_init();
 	ib_opt_init(&state, &tool, argc, argv);
 	while (r == 0 && (id = ib_opt_next(&state, &value, &err)) != IB_OPT_END) {
 		if (id == IB_OPT_HELP || id == IB_OPT_VERSION)
@@ -98,6 +106,9 @@ int main(int argc, char **argv)
 		return ib_tool_usage(&tool, &err, IB_EXIT_USAGE);
 	a.opts.verify.trust = a.trust;
 	a.opts.verify.fingerprints = a.fingerprints;
+	a.lockdown.writes = a.opts.output;
+	a.opts.verify.ready = ib_lockdown;
+	a.opts.verify.ready_arg = &a.lockdown;
 	r = ib_report_produce(&ctx, a.path ? a.path : default_path(), &a.opts, stdout, &status, &err);
 	return ib_tool_finish(&tool, r < 0 ? ib_tool_error(&tool, &err) : status);
 }

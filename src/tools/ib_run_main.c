@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include "base/auto.h"
+#include "base/digest.h"
 #include "base/exit.h"
 #include "base/str.h"
 #include "model/contract.h"
@@ -403,6 +404,7 @@ int main(int argc, char **argv)
 	struct ib_ctx ctx = {.clock = &ib_clock_system, .env = environ};
 	struct ib_err err = {0};
 
+	ib_crypto_init();
 	fill_standard_fds();
 	if (parse(argc, argv, &a, &err) < 0)
 		return ib_tool_usage(&tool, &err, a.plan.contract ? IB_EXIT_USAGE : IB_EXIT_RUN_ERROR);

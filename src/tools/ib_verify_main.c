@@ -4,8 +4,10 @@
 #include <unistd.h>
 
 #include "base/auto.h"
+#include "base/digest.h"
 #include "base/exit.h"
 #include "base/str.h"
+#include "tools/lockdown.h"
 #include "tools/opt.h"
 #include "verify/explain.h"
 #include "verify/verify.h"
@@ -22,7 +24,8 @@ enum {
 	OPT_RULES,
 	OPT_EXPLAIN,
 	OPT_LIST_CLIENTS,
-	OPT_REQUESTS
+	OPT_REQUESTS,
+	OPT_REQUIRE_SANDBOX
 };
 
 static const struct ib_opt options[] = {
@@ -34,6 +37,7 @@ static const struct ib_opt options[] = {
 	{.id = OPT_SHOW, .letter = 's', .name = "show", .metavar = "RUN", .help = "show one run in detail"},
 	{.id = OPT_RULES, .name = "rules", .metavar = "FILE", .help = "take the levels of checks from FILE"},
 	{.id = OPT_REQUESTS, .name = "requests", .metavar = "FILE", .help = "write the requests to the new FILE (.jsonl, .csv)"},
+	{.id = OPT_REQUIRE_SANDBOX, .name = "require-sandbox", .help = "read nothing without Landlock and seccomp"},
 	{.id = OPT_JSON, .letter = 'j', .name = "json", .help = "print the findings as JSON"},
 	{.id = OPT_QUIET, .letter = 'q', .name = "quiet", .help = "print nothing, only exit"},
 	{.id = OPT_EXPLAIN, .letter = 'e', .name = "explain", .metavar = "NAME", .help = "explain a check (A15) or a metric (tpot)"},
@@ -63,7 +67,7 @@ struct request {
 	struct ib_verify_opts opts;
 	struct ib_strv trust, fingerprints;
 	const char *path, *show, *rules, *requests, *explain;
-	bool json, quiet;
+	bool json, quiet, require_sandbox;
 	int info; /* --help, --version, --explain or --list-clients: no evidence is needed; or 0 */
 };
 
@@ -111,6 +115,7 @@ static int set(struct request *q, int id, const char *arg, struct ib_err *err)
 		q->opts.strict |= id == OPT_STRICT;
 		q->json |= id == OPT_JSON;
 		q->quiet |= id == OPT_QUIET;
+		q->require_sandbox |= id == OPT_REQUIRE_SANDBOX;
 	}
 	return 0;
 }
@@ -161,8 +166,11 @@ static int verify(const struct request *q, struct ib_err *err)
 	ib_auto_rules struct ib_rules rules = {0};
 	ib_auto_verdict struct ib_verdict v = {0};
 	struct ib_verify_opts opts = q->opts;
+	struct ib_lockdown lockdown = {.require = q->require_sandbox, .writes = q->requests};
 	int r = 0;
 
+	opts.ready = ib_lockdown;
+	opts.ready_arg = &lockdown;
 	if (q->rules) {
 		r = ib_rules_load(q->rules, &rules, err);
 		opts.rules = &rules;
@@ -204,6 +212,7 @@ int main(int argc, char **argv)
 	struct ib_err err;
 	int status, r = parse(argc, argv, &q, &err);
 
+	ib_crypto_init();
 	if (r < 0)
 		status = ib_tool_usage(&tool, &err, IB_EXIT_USAGE);
 	else if (q.info)

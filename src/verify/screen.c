@@ -288,6 +288,15 @@ static void does_not_prove(const struct screen *s)
 	ib_buf_adds(s->b, "Does not prove: machine as described; author changed nothing before the seal; no study left out\n");
 }
 
+/* Where this reader read. */
+static void sandbox(const struct screen *s)
+{
+	const struct ib_sandbox *box = &s->v->sandbox;
+
+	if (box->level[0])
+		ib_buf_addf(s->b, "%-13s %s%s%s%s\n", "sandbox", box->level, box->missing[0] ? " (" : "", box->missing, box->missing[0] ? ")" : "");
+}
+
 /* Above the rows. */
 static void top(const struct screen *s, bool study)
 {
@@ -324,6 +333,7 @@ static void bottom(const struct screen *s, size_t warnings)
 		withheld(s);
 		does_not_prove(s);
 	}
+	sandbox(s);
 	ib_screen_next(s);
 }
 

@@ -118,6 +118,8 @@ json_t *ib_verdict_json(const struct ib_verdict *v)
 	ib_json_set_str(o, "schema", "urn:ibtools:findings:v1");
 	ib_json_set_str(tool, "version", PACKAGE_VERSION);
 	ib_json_set_str(tool, "commit", IB_COMMIT[0] ? IB_COMMIT : NULL);
+	ib_json_set_str(tool, "sandbox", v->sandbox.level[0] ? v->sandbox.level : NULL);
+	ib_json_set_str(tool, "sandbox_missing", v->sandbox.missing[0] ? v->sandbox.missing : NULL);
 	ib_json_set(o, "tool", tool);
 	ib_json_set(o, "subject", subject(v));
 	ib_json_set(o, "verdicts", ib_verdicts_json(v));

@@ -87,7 +87,7 @@ static bool has(int dirfd, const char *name)
 	return fstatat(dirfd, name, &st, AT_SYMLINK_NOFOLLOW) == 0 && S_ISREG(st.st_mode);
 }
 
-static int verify_dir(int fd, const char *path, const struct ib_verify_opts *opts, struct ib_verdict *ret, struct ib_err *err)
+static int verify_kind(int fd, const char *path, const struct ib_verify_opts *opts, struct ib_verdict *ret, struct ib_err *err)
 {
 	if (has(fd, "ledger.jsonl"))
 		return ib_study_verify(fd, path, opts, ret, err);
@@ -99,10 +99,31 @@ static int verify_dir(int fd, const char *path, const struct ib_verify_opts *opt
 	return ib_folder_verify(fd, path, opts, ret, err);
 }
 
+static int ready(const struct ib_verify_opts *opts, const struct ib_verify_open *open, struct ib_sandbox *ret, struct ib_err *err)
+{
+	return opts->ready ? opts->ready(opts->ready_arg, open, ret, err) : 0;
+}
+
+static int verify_dir(int fd, const char *path, const struct ib_verify_opts *opts, struct ib_verdict *ret, struct ib_err *err)
+{
+	/* a run's entry is in the ledger of its study */
+	bool within = has(fd, "record.json") && !has(fd, "ledger.jsonl") && has(fd, "../../ledger.jsonl");
+	ib_auto_fd int around = within ? openat(fd, "../..", O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+	const struct ib_verify_open open = {.file = -1, .dirs = {fd, around}, .n_dirs = around < 0 ? 1 : 2};
+	struct ib_sandbox sandbox = {0};
+	int r = ready(opts, &open, &sandbox, err);
+
+	if (r == 0)
+		r = verify_kind(fd, path, opts, ret, err);
+	ret->sandbox = sandbox;
+	return r;
+}
+
 int ib_verify_path(const struct ib_ctx *ctx, const char *path, const struct ib_verify_opts *opts, struct ib_verdict *ret, struct ib_err *err)
 {
 	ib_auto_fd int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK | O_NOCTTY);
 	ib_auto_anchors struct ib_anchors anchors = {0};
+	struct ib_sandbox sandbox = {0};
 	struct stat st;
 	int r;
 
@@ -121,7 +142,11 @@ int ib_verify_path(const struct ib_ctx *ctx, const char *path, const struct ib_v
 	begin(ret, IB_KIND_FILE, path, opts);
 	if (!S_ISREG(st.st_mode))
 		return ib_fail(err, IB_E_TYPE, 0, "'%s' is neither a directory nor a regular file", path);
-	return ib_file_verify(fd, path, opts, &anchors, ret, err);
+	r = ready(opts, &(struct ib_verify_open){.file = fd}, &sandbox, err);
+	if (r == 0)
+		r = ib_file_verify(fd, path, opts, &anchors, ret, err);
+	ret->sandbox = sandbox;
+	return r;
 }
 
 void ib_verdict_clear(struct ib_verdict *v)

@@ -7,10 +7,18 @@
 #include "model/finding.h"
 #include "verify/audit.h"
 #include "verify/rules.h"
+#include "verify/sandbox.h"
 #include "verify/study.h"
 
 enum ib_kind { IB_KIND_UNKNOWN, IB_KIND_PACKET, IB_KIND_STUDY, IB_KIND_RUN, IB_KIND_FOLDER, IB_KIND_FILE };
 enum ib_holds { IB_HOLDS_NOT_CHECKABLE, IB_HOLDS_YES, IB_HOLDS_NO }; /* zero: nothing was established */
+
+/* What is open when the first byte of evidence is about to be read. */
+struct ib_verify_open {
+	int file;     /* the file given, or -1 */
+	int dirs[2];  /* the directory given; the study that a single run lies in */
+	size_t n_dirs;
+};
 
 struct ib_verify_opts {
 	const char *const *trust; /* files of trusted keys ("-": standard input), n_trust of them */
@@ -21,6 +29,9 @@ struct ib_verify_opts {
 	bool unsigned_ok, strict;
 	const struct ib_rules *rules; /* levels of the audit's checks, or NULL */
 	bool no_clients; /* do not re-read the clients' result files */
+	/* Called once all of the above is read and before a byte of the evidence is, or NULL. Negative ends the verification. */
+	int (*ready)(void *arg, const struct ib_verify_open *open, struct ib_sandbox *ret, struct ib_err *err);
+	void *ready_arg;
 };
 
 struct ib_signer {
@@ -41,6 +52,7 @@ struct ib_verdict {
 	struct ib_audit_view audit; /* runs and results of any kind of evidence; empty where nothing could be read. Numbers: as of study */
 	struct ib_run_counts counts;
 	uint64_t files, bytes; /* of the study */
+	struct ib_sandbox sandbox; /* what ready() gave; level "" without it */
 	const struct ib_rules *rules; /* those of the options, or NULL */
 	size_t rules_change; /* of them, how many give another level than the check's own */
 	int exit; /* enum ib_exit, from the same findings */
