@@ -8,6 +8,11 @@
 
 static const struct ib_engine *const engines[] = {&ib_engine_vllm, &ib_engine_sglang, &ib_engine_llamacpp};
 
+const struct ib_engine *ib_engine_at(size_t i)
+{
+	return i < IB_LEN(engines) ? engines[i] : NULL;
+}
+
 static void take(const json_t *counters, const char *key, const char *ret[IB_ENGINE_NAMES])
 {
 	const json_t *names = json_object_get(counters, key);

@@ -9,4 +9,7 @@ const struct ib_engine ib_engine_llamacpp = {
 	.hits = {"llamacpp:prompt_tokens_cached_total"},
 	.output_tokens = {"llamacpp:tokens_predicted_total"},
 	.busy = {"llamacpp:requests_processing", "llamacpp:requests_deferred"},
+	.busy_apart = true,
+	.prompt_tokens = "llamacpp:prompt_tokens_total",
+	.kv_cache_use = "llamacpp:kv_cache_usage_ratio",
 };

@@ -28,14 +28,18 @@ static bool kept(const struct ib_record *r, const char *name)
 }
 
 /* must: also where neither page has it. */
+static void keep_one(const struct pages *p, const char *name, bool must)
+{
+	double before = name ? ib_prometheus_sum(p->before, name) : NAN, after = name ? ib_prometheus_sum(p->after, name) : NAN;
+
+	if (name && !kept(p->record, name) && (must || !isnan(before) || !isnan(after)))
+		ib_record_add_counter(p->record, name, before, after);
+}
+
 static void keep(const struct pages *p, const char *const names[IB_ENGINE_NAMES], bool must)
 {
-	for (size_t i = 0; i < IB_ENGINE_NAMES && names[i]; i++) {
-		double before = ib_prometheus_sum(p->before, names[i]), after = ib_prometheus_sum(p->after, names[i]);
-
-		if (!kept(p->record, names[i]) && (must || !isnan(before) || !isnan(after)))
-			ib_record_add_counter(p->record, names[i], before, after);
-	}
+	for (size_t i = 0; i < IB_ENGINE_NAMES && names[i]; i++)
+		keep_one(p, names[i], must);
 }
 
 struct find {
@@ -72,7 +76,9 @@ static void take(const struct ib_engine *engine, const char *before, const char 
 	keep(&p, engine->queries, true);
 	keep(&p, engine->hits, true);
 	keep(&p, engine->output_tokens, true);
+	keep_one(&p, engine->prompt_tokens, false);
 	keep(&p, engine->also, false);
+	keep_one(&p, engine->preemptions, false);
 	if (engine->by_counter)
 		ib_prometheus_each(after, engine->by_counter, engine->by_label, keep_by, &p);
 	record->server_output_tokens = ib_cache_delta(record, engine->output_tokens, engine->output_tokens[0] ? IB_ENGINE_NAMES : 0, NULL, NULL);

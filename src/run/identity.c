@@ -102,7 +102,7 @@ static struct start read_start(const struct ib_engine *engine, const char *page)
 		return s;
 	n -= ib_ends(engine->queries[0], "_total") ? strlen("_total") : 0;
 	created = ib_asprintf("%.*s_created", (int)n, engine->queries[0]);
-	s.started_s = ib_prometheus_sum(page, "process_start_time_seconds");
+	s.started_s = ib_prometheus_sum(page, IB_ENGINE_STARTED);
 	s.created_s = ib_prometheus_sum(page, created);
 	s.queries = ib_prometheus_sum(page, engine->queries[0]);
 	return s;

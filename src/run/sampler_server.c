@@ -7,27 +7,8 @@
 #include "base/auto.h"
 #include "base/str.h"
 #include "metrics/prometheus.h"
+#include "model/engine.h"
 #include "run/sampler_inside.h"
-
-/* Gauges and counters of an engine's load, NULL where it has none. kv_cache_use is a share, 0 to 1. */
-static const struct engine {
-	const char *name, *running, *waiting, *kv_cache_use, *preemptions, *prompt_tokens, *generation_tokens;
-} engines[] = {
-	{"vllm", "vllm:num_requests_running", "vllm:num_requests_waiting", "vllm:kv_cache_usage_perc", "vllm:num_preemptions_total", "vllm:prompt_tokens_total",
-	 "vllm:generation_tokens_total"},
-	{"sglang", "sglang:num_running_reqs", "sglang:num_queue_reqs", "sglang:token_usage", NULL, "sglang:prompt_tokens_total",
-	 "sglang:generation_tokens_total"},
-	{"llamacpp", "llamacpp:requests_processing", "llamacpp:requests_deferred", "llamacpp:kv_cache_usage_ratio", NULL, "llamacpp:prompt_tokens_total",
-	 "llamacpp:tokens_predicted_total"},
-};
-
-static const struct engine *find(const char *name)
-{
-	for (size_t i = 0; i < IB_LEN(engines); i++)
-		if (name && strcmp(engines[i].name, name) == 0)
-			return &engines[i];
-	return NULL;
-}
 
 static double sum(const char *page, const char *name)
 {
@@ -40,37 +21,29 @@ static void add(double *to, double v, bool first)
 	*to = first ? v : *to + v;
 }
 
-/* Names that the contract gives: a list each. */
-static double sum_given(const char *page, const json_t *names)
+static double sum_all(const char *page, const char *const names[IB_ENGINE_NAMES])
 {
-	double all = 0;
-	size_t i;
-	json_t *one;
+	double all = names[0] ? 0 : NAN;
 
-	json_array_foreach(names, i, one)
-		all += ib_prometheus_sum(page, json_string_value(one));
-	return json_array_size(names) ? all : NAN;
+	for (size_t i = 0; i < IB_ENGINE_NAMES && names[i]; i++)
+		all += ib_prometheus_sum(page, names[i]);
+	return all;
 }
 
 bool ib_sample_metrics(const char *engine, const json_t *counters, const char *page, bool first, struct ib_sample_server *ret)
 {
-	const struct engine *e = find(engine);
+	const struct ib_contract_evidence evidence = {.engine = engine, .counters = counters};
+	struct ib_engine e;
 	double kv;
 
-	if (!e && !counters)
+	if (!ib_engine_of(&evidence, &e))
 		return false;
-	if (!e) {
-		add(&ret->running, sum_given(page, json_object_get(counters, "busy")), first);
-		add(&ret->generation_tokens, sum_given(page, json_object_get(counters, "output_tokens")), first);
-		ret->waiting = ret->kv_cache_use = ret->preemptions = ret->prompt_tokens = NAN;
-		return true;
-	}
-	add(&ret->running, sum(page, e->running), first);
-	add(&ret->waiting, sum(page, e->waiting), first);
-	add(&ret->preemptions, sum(page, e->preemptions), first);
-	add(&ret->prompt_tokens, sum(page, e->prompt_tokens), first);
-	add(&ret->generation_tokens, sum(page, e->generation_tokens), first);
-	kv = e->kv_cache_use ? ib_prometheus_max(page, e->kv_cache_use) : NAN; /* a share: the fullest counts */
+	add(&ret->running, e.busy_apart ? sum(page, e.busy[0]) : sum_all(page, e.busy), first);
+	add(&ret->waiting, e.busy_apart ? sum(page, e.busy[1]) : NAN, first);
+	add(&ret->preemptions, sum(page, e.preemptions), first);
+	add(&ret->prompt_tokens, sum(page, e.prompt_tokens), first);
+	add(&ret->generation_tokens, sum_all(page, e.output_tokens), first);
+	kv = e.kv_cache_use ? ib_prometheus_max(page, e.kv_cache_use) : NAN; /* a share: the fullest counts */
 	ret->kv_cache_use = first ? kv : fmax(ret->kv_cache_use, kv);
 	return true;
 }

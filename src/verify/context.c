@@ -9,53 +9,7 @@
 #include "base/auto.h"
 #include "base/str.h"
 #include "metrics/prometheus.h"
-
-struct family {
-	enum ib_counter which;
-	const char *name;
-	const char *label, *value; /* of the samples to add, or NULL: all */
-};
-
-struct engine {
-	const char *name, *prefix;
-	const struct family *families;
-};
-
-static const struct family vllm[] = {
-	{IB_COUNTER_PROMPT_TOKENS, "vllm:prompt_tokens_total", NULL, NULL},
-	{IB_COUNTER_OUTPUT_TOKENS, "vllm:generation_tokens_total", NULL, NULL},
-	{IB_COUNTER_CACHE_QUERIES, "vllm:prefix_cache_queries_total", NULL, NULL},
-	{IB_COUNTER_CACHE_HITS, "vllm:prefix_cache_hits_total", NULL, NULL},
-	{IB_COUNTER_DONE_STOP, "vllm:request_success_total", "finished_reason", "stop"},
-	{IB_COUNTER_DONE_LENGTH, "vllm:request_success_total", "finished_reason", "length"},
-	{IB_COUNTER_DONE_ABORT, "vllm:request_success_total", "finished_reason", "abort"},
-	{IB_COUNTER_DONE_ERROR, "vllm:request_success_total", "finished_reason", "error"},
-	{IB_COUNTER_PREEMPTIONS, "vllm:num_preemptions_total", NULL, NULL},
-	{IB_COUNTER_RUNNING, "vllm:num_requests_running", NULL, NULL},
-	{IB_COUNTER_WAITING, "vllm:num_requests_waiting", NULL, NULL},
-	{IB_COUNTER_STARTED_AT, "process_start_time_seconds", NULL, NULL},
-	{IB_COUNTERS, NULL, NULL, NULL},
-};
-
-static const struct family sglang[] = {
-	{IB_COUNTER_PROMPT_TOKENS, "sglang:prompt_tokens_total", NULL, NULL},
-	{IB_COUNTER_OUTPUT_TOKENS, "sglang:generation_tokens_total", NULL, NULL},
-	{IB_COUNTER_CACHE_HITS, "sglang:cached_tokens_total", NULL, NULL},
-	{IB_COUNTER_RUNNING, "sglang:num_running_reqs", NULL, NULL},
-	{IB_COUNTER_WAITING, "sglang:num_queue_reqs", NULL, NULL},
-	{IB_COUNTERS, NULL, NULL, NULL},
-};
-
-static const struct family llamacpp[] = {
-	{IB_COUNTER_PROMPT_TOKENS, "llamacpp:prompt_tokens_total", NULL, NULL},
-	{IB_COUNTER_OUTPUT_TOKENS, "llamacpp:tokens_predicted_total", NULL, NULL},
-	{IB_COUNTER_CACHE_HITS, "llamacpp:prompt_tokens_cached_total", NULL, NULL},
-	{IB_COUNTER_RUNNING, "llamacpp:requests_processing", NULL, NULL},
-	{IB_COUNTER_WAITING, "llamacpp:requests_deferred", NULL, NULL},
-	{IB_COUNTERS, NULL, NULL, NULL},
-};
-
-static const struct engine engines[] = {{"vllm", "\nvllm:", vllm}, {"sglang", "\nsglang:", sglang}, {"llamacpp", "\nllamacpp:", llamacpp}};
+#include "model/engine.h"
 
 struct wanted {
 	const char *value;
@@ -70,14 +24,43 @@ static void add_wanted(void *arg, const char *value, double sample)
 		w->sum = isnan(w->sum) ? sample : w->sum + sample;
 }
 
-static double family_sum(const char *text, const struct family *f)
+static double sum(const char *text, const char *name)
 {
-	struct wanted w = {f->value, NAN};
+	return name ? ib_prometheus_sum(text, name) : NAN;
+}
 
-	if (!f->label)
-		return ib_prometheus_sum(text, f->name);
-	ib_prometheus_each(text, f->name, f->label, add_wanted, &w);
-	return w.sum;
+static double sum_all(const char *text, const char *const names[IB_ENGINE_NAMES])
+{
+	double all = names[0] ? 0 : NAN;
+
+	for (size_t i = 0; i < IB_ENGINE_NAMES && names[i]; i++)
+		all += ib_prometheus_sum(text, names[i]);
+	return all;
+}
+
+static void read_numbers(const char *text, const struct ib_engine *e, struct ib_counters *c)
+{
+	static const struct {
+		enum ib_counter which;
+		const char *reason;
+	} ends[] = {{IB_COUNTER_DONE_STOP, "stop"}, {IB_COUNTER_DONE_LENGTH, "length"}, {IB_COUNTER_DONE_ABORT, "abort"}, {IB_COUNTER_DONE_ERROR, "error"}};
+
+	for (size_t k = 0; k < IB_COUNTERS; k++)
+		c->v[k] = NAN;
+	c->v[IB_COUNTER_PROMPT_TOKENS] = sum(text, e->prompt_tokens);
+	c->v[IB_COUNTER_OUTPUT_TOKENS] = sum_all(text, e->output_tokens);
+	c->v[IB_COUNTER_CACHE_QUERIES] = sum_all(text, e->queries);
+	c->v[IB_COUNTER_CACHE_HITS] = sum_all(text, e->hits);
+	c->v[IB_COUNTER_PREEMPTIONS] = sum(text, e->preemptions);
+	c->v[IB_COUNTER_RUNNING] = sum(text, e->busy[0]);
+	c->v[IB_COUNTER_WAITING] = sum(text, e->busy[1]);
+	c->v[IB_COUNTER_STARTED_AT] = sum(text, IB_ENGINE_STARTED);
+	for (size_t i = 0; ib_streq(e->by_label, "finished_reason") && i < IB_LEN(ends); i++) {
+		struct wanted w = {ends[i].reason, NAN};
+
+		ib_prometheus_each(text, e->by_counter, e->by_label, add_wanted, &w);
+		c->v[ends[i].which] = w.sum;
+	}
 }
 
 static void keep_first(void *arg, const char *value, double sample)
@@ -89,26 +72,25 @@ static void keep_first(void *arg, const char *value, double sample)
 		*to = ib_strndup(value, strnlen(value, 200));
 }
 
-static void read_labels(const char *text, struct ib_counters *c)
+static void read_labels(const char *text, const struct ib_engine *e, struct ib_counters *c)
 {
-	if (strcmp(c->engine, "llamacpp") == 0)
-		return; /* it writes none */
-	ib_prometheus_each(text, strcmp(c->engine, "vllm") == 0 ? "vllm:prompt_tokens_total" : "sglang:prompt_tokens_total", "model_name", keep_first, &c->model);
+	ib_prometheus_each(text, e->prompt_tokens, "model_name", keep_first, &c->model);
 	ib_prometheus_each(text, "vllm:cache_config_info", "enable_prefix_caching", keep_first, &c->prefix_caching);
 	ib_prometheus_each(text, "vllm:cache_config_info", "cache_dtype", keep_first, &c->cache_dtype);
 }
 
 bool ib_counters_read(const char *text, const char *file, struct ib_counters *ret)
 {
-	for (size_t i = 0; i < IB_LEN(engines); i++) {
-		if (!strstr(text, engines[i].prefix) && !ib_starts(text, engines[i].prefix + 1))
+	const struct ib_engine *e;
+
+	for (size_t i = 0; (e = ib_engine_at(i)); i++) {
+		ib_auto_free char *prefix = ib_asprintf("\n%s:", e->name);
+
+		if (!strstr(text, prefix) && !ib_starts(text, prefix + 1))
 			continue;
-		*ret = (struct ib_counters){.file = ib_strdup(file), .engine = engines[i].name};
-		for (size_t k = 0; k < IB_COUNTERS; k++)
-			ret->v[k] = NAN;
-		for (const struct family *f = engines[i].families; f->name; f++)
-			ret->v[f->which] = family_sum(text, f);
-		read_labels(text, ret);
+		*ret = (struct ib_counters){.file = ib_strdup(file), .engine = e->name};
+		read_numbers(text, e, ret);
+		read_labels(text, e, ret);
 		return true;
 	}
 	return false;

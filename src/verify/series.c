@@ -205,10 +205,8 @@ double ib_window_queries(const struct ib_window *w)
 {
 	double queries = ib_counter_delta(w->context, IB_COUNTER_CACHE_QUERIES);
 
-	/* llama.cpp counts the prompt tokens that it computed, apart from those that it found; SGLang counts all of them */
-	if (strcmp(w->context->after.engine, "llamacpp") == 0)
-		return ib_counter_delta(w->context, IB_COUNTER_PROMPT_TOKENS) + ib_window_hits(w);
-	return isnan(queries) ? ib_counter_delta(w->context, IB_COUNTER_PROMPT_TOKENS) : queries;
+	/* llama.cpp counts the prompt tokens that it found in the cache apart from the others */
+	return isnan(queries) && strcmp(w->context->after.engine, "llamacpp") != 0 ? ib_counter_delta(w->context, IB_COUNTER_PROMPT_TOKENS) : queries;
 }
 
 double ib_window_finished(const struct ib_window *w)
