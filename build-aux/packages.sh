@@ -3,6 +3,8 @@
 build_packages="gcc make autoconf automake libtool pkg-config libgit2-dev libarchive-dev libzstd-dev zlib1g-dev libssl-dev libyaml-dev
 libjansson-dev libutf8proc-dev libhwloc-dev libcurl4-openssl-dev libseccomp-dev libcunit1-dev git xz-utils ca-certificates"
 test_packages="mandoc pmccabe clang valgrind zstd python3 python3-jsonschema libarchive-tools busybox openssl jq curl procps binutils diffutils"
+# for tests that are skipped without them: a Slurm cluster on this machine, a check of shell scripts
+optional_packages="slurm-wlm munge shellcheck"
 
 missing_packages() {
     for p in "$@"; do
@@ -34,6 +36,19 @@ need_packages() {
     rm -f "$said"
     echo "$0: cannot install: $*" >&2
     return 1
+}
+
+# want_packages PACKAGE…: installs those that are missing where that is ours to decide: as root, on a machine without services (a container).
+# Never fails, and starts no daemon.
+want_packages() {
+    command -v dpkg-query > /dev/null && [ "$(id -u)" -eq 0 ] && [ ! -d /run/systemd/system ] || return 0
+    # shellcheck disable=SC2046
+    set -- $(missing_packages "$@")
+    [ $# -gt 0 ] || return 0
+    echo "installing: $*"
+    RUNLEVEL=1 DEBIAN_FRONTEND=noninteractive apt-get install -y -q --no-install-recommends "$@" > /dev/null 2>&1 ||
+        echo "not installed, and what needs them is skipped: $*"
+    return 0
 }
 
 # build_tree BUILDDIR CONFIGURE-ARGUMENT…: configures once, then makes; output goes to BUILDDIR/build.log
