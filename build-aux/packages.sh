@@ -3,8 +3,9 @@
 build_packages="gcc make autoconf automake libtool pkg-config libgit2-dev libarchive-dev libzstd-dev zlib1g-dev libssl-dev libyaml-dev
 libjansson-dev libutf8proc-dev libhwloc-dev libcurl4-openssl-dev libseccomp-dev libcunit1-dev git xz-utils ca-certificates"
 test_packages="mandoc pmccabe clang valgrind zstd python3 python3-jsonschema libarchive-tools busybox openssl jq curl procps binutils diffutils"
-# for tests that are skipped without them: a Slurm cluster on this machine, a check of shell scripts
-optional_packages="slurm-wlm munge shellcheck"
+# for tests that are skipped without them: a check of shell scripts; a Slurm cluster on this machine
+optional_packages="shellcheck"
+cluster_packages="slurm-wlm munge"
 
 missing_packages() {
     for p in "$@"; do

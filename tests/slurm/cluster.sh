@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # shellcheck shell=sh
 # A real slurmctld with two slurmd on this machine, for tests: own ports on 127.0.0.1, own munge key, own directories; no service of the machine is
-# touched. Sourced. cluster_start DIR sets SLURM_CONF; cluster_stop ends what was started, by its pids.
+# touched, no user but this one is needed. Sourced. cluster_start DIR sets SLURM_CONF; cluster_stop ends what was started, by its pids.
 cluster_pids=''
 
 # Prints why there can be no cluster here, or nothing.
@@ -11,10 +11,25 @@ cluster_lacks() {
         command -v $tool > /dev/null || { echo "'$tool' is not installed (slurm-wlm, munge)"; return; }
     done
     command -v python3 > /dev/null || { echo "python3 is not installed"; return; }
+    cluster_name_is_local || { echo "the name of this machine ('$(uname -n)') is not an address of its loopback interface, and all parts of Slurm would listen there"; return; }
     case $(slurmctld -V) in
     *" 2"[0-9].* | *" 19."*) ;;
     *) echo "this Slurm is of another kind: $(slurmctld -V)" ;;
     esac
+}
+
+# Slurm's parts listen at the address of the machine's name, or everywhere.
+cluster_name_is_local() {
+    python3 -c 'import os, socket, sys; sys.exit(not socket.gethostbyname(os.uname().nodename).startswith("127."))' 2> /dev/null
+}
+
+# cluster_local SCRIPT: goes on as SCRIPT where this machine's name is a loopback address, if only for this script
+cluster_local() {
+    cluster_name_is_local && return
+    [ -z "${IB_CLUSTER_LOCAL:-}" ] && unshare -u true 2> /dev/null || return
+    cleanup
+    # shellcheck disable=SC2016
+    IB_CLUSTER_LOCAL=1 exec unshare -u sh -c 'echo localhost > /proc/sys/kernel/hostname; exec "$@"' _ "$@"
 }
 
 # Four ports that nobody listens on.
@@ -104,7 +119,51 @@ cluster_start() { # DIR
     cluster_wait 40 cluster_ready
 }
 
+# Prints where else than on 127.0.0.1 a process of this cluster listens, or nothing. Of processes that run now.
+cluster_listens() {
+    python3 - "$SLURM_CONF" << 'EOF'
+import glob, os, re, sys
+listens = {}
+for kind in "tcp", "tcp6", "udp", "udp6":
+    for words in (line.split() for line in open("/proc/net/" + kind).read().splitlines()[1:]):
+        if words[3] in ("0A", "07"):
+            listens[words[9]] = words[1]
+seen = 0
+for process in glob.glob("/proc/[0-9]*"):
+    try:
+        if b"SLURM_CONF=" + sys.argv[1].encode() not in open(process + "/environ", "rb").read().split(b"\0"):
+            continue
+        name = open(process + "/comm").read().strip()
+        for fd in os.listdir(process + "/fd"):
+            socket = re.match(r"socket:\[(\d+)\]", os.readlink(process + "/fd/" + fd))
+            if socket and socket[1] in listens:
+                seen += 1
+                if not listens[socket[1]].startswith("0100007F:"):
+                    print(name, listens[socket[1]])
+    except OSError:
+        pass
+if seen < 4:
+    print("only %d sockets are seen to listen" % seen)
+EOF
+}
+
+# The processes of this cluster that are still there, by the variable that all of them have.
+cluster_left() {
+    for cluster_environ in $(grep -slzxF "SLURM_CONF=$SLURM_CONF" /proc/[0-9]*/environ); do
+        cluster_pid=${cluster_environ#/proc/}
+        cluster_pid=${cluster_pid%/environ}
+        case " $$ $PPID " in
+        *" $cluster_pid "*) ;;
+        *) [ ! -e "/proc/$cluster_pid" ] || echo "$cluster_pid" ;;
+        esac
+    done
+}
+
+# Jobs first, so that no step is left without a daemon that would end it.
 cluster_stop() {
+    [ -n "$cluster_pids" ] || return 0
+    timeout 10 scancel -u "$(id -un)" 2> /dev/null
+    cluster_wait 15 sh -c '[ -z "$(timeout 5 squeue -h)" ]'
     for pid in $cluster_pids; do
         kill "$pid" 2> /dev/null
     done
@@ -114,4 +173,7 @@ cluster_stop() {
         wait "$pid" 2> /dev/null
     done
     cluster_pids=''
+    for pid in $(cluster_left); do
+        kill -KILL "$pid" 2> /dev/null
+    done
 }

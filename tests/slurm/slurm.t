@@ -4,17 +4,19 @@
 # shellcheck source-path=SCRIPTDIR source=../cli/lib.sh source=cluster.sh
 . "${IB_SRCDIR:-.}/tests/cli/lib.sh"
 . "$IB_SRCDIR/tests/slurm/cluster.sh"
+cluster_local "$0"
 lacks=$(cluster_lacks)
 [ -z "$lacks" ] || skip_all "no Slurm here: $lacks"
 chmod 755 "$T"
 cd "$T" || exit 99
 # shellcheck disable=SC2317
 stop_and_clean() {
-    scancel -u "$(id -un)" 2> /dev/null
     cluster_stop
     cleanup
 }
 trap stop_and_clean EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM HUP
 if ! cluster_start "$T/cluster"; then
     echo "Bail out! the cluster does not start"
     for f in "$T"/cluster/*.log "$T"/cluster/*.out; do echo "# $f"; tail -n 5 "$f" | sed 's/^/#   /'; done
@@ -83,6 +85,7 @@ job=$(IB_SERVER_INDEX=2 "$IB_SRCDIR/examples/slurm/submit.sh" again 1)
 ledger=again/studies/task-0/ledger.jsonl
 cluster_wait 60 sh -c '[ "$(grep -c "\"kind\":\"finish\"" "$1" 2> /dev/null)" -ge 2 ] && [ "$(tail -n 1 "$1" | grep -c "\"kind\":\"start\"")" = 1 ]' _ "$ledger"
 ok "two runs are there, a third one runs" [ -s "$ledger" ]
+is "all of the cluster listens on 127.0.0.1 only" "$(cluster_listens)" ""
 ok "the task is requeued" scontrol requeue "${job}_0"
 before=$(grep -c '"kind":"finish"' "$ledger")
 # a requeued job waits for two minutes unless it is told not to, and only heeds that once its old start has been cleared away
@@ -102,4 +105,6 @@ other = [l for l in lines if l["kind"] == "abandoned" or l["kind"] == "finish" a
 assert len(starts) == 6 + len(other) and len(other) <= 2, (len(starts), other)'
 status 0 "its packet is verified" ib-verify --trust again/author.pub.pem again/packets/task-0.tar.zst
 is "nothing is left in temporary directories" "$(ls -A tmp)" ""
+cluster_stop
+is "nor any process" "$(cluster_left)" ""
 done_testing
