@@ -76,20 +76,20 @@ static bool reap(pid_t pid, struct ib_child_end *end)
 	return true;
 }
 
-/* Waits for the child until the deadline, taking its output meanwhile. True when it was reaped. */
-static bool watch(pid_t pid, int pidfd, int fd, int64_t deadline, struct ib_buf *out, struct ib_child_end *end)
+/* Waits for the child until the deadline, or until stop (or NULL) says so, taking its output meanwhile. True when it was reaped. */
+static bool watch(pid_t pid, int pidfd, int fd, int64_t deadline, const struct ib_spawn_stop *stop, struct ib_buf *out, struct ib_child_end *end)
 {
 	bool open = fd >= 0;
 
 	for (;;) {
 		int64_t left = deadline - now_ns();
-		struct pollfd p[2] = {{open ? fd : -1, POLLIN, 0}, {pidfd, POLLIN, 0}};
+		struct pollfd p[3] = {{open ? fd : -1, POLLIN, 0}, {pidfd, POLLIN, 0}, {stop ? stop->fd : -1, POLLIN, 0}};
 		/* without a pidfd the child is looked for every 5 ms */
 		int wait_ms = pidfd < 0 ? 5 : (int)(left / 1000000) + 1;
 
 		if (left <= 0)
 			return false;
-		poll(p, 2, wait_ms);
+		poll(p, 3, wait_ms);
 		if (open)
 			open = take(fd, out, end);
 		if (end->overflow)
@@ -99,20 +99,23 @@ static bool watch(pid_t pid, int pidfd, int fd, int64_t deadline, struct ib_buf 
 				take(fd, out, end);
 			return true;
 		}
+		end->stopped = stop && (p[2].revents & POLLIN) && stop->ask(stop->arg);
+		if (end->stopped)
+			return false;
 	}
 }
 
-static void finish(pid_t pid, int fd, int64_t timeout_ns, struct ib_buf *out, struct ib_child_end *end)
+static void finish(pid_t pid, int fd, int64_t timeout_ns, const struct ib_spawn_stop *stop, struct ib_buf *out, struct ib_child_end *end)
 {
 	ib_auto_fd int pidfd = (int)syscall(SYS_pidfd_open, pid, 0);
 	int64_t start = now_ns();
 
 	*end = (struct ib_child_end){.status = -1};
-	if (!watch(pid, pidfd, fd, start + timeout_ns, out, end)) {
-		end->timed_out = !end->overflow;
+	if (!watch(pid, pidfd, fd, start + timeout_ns, stop, out, end)) {
+		end->timed_out = !end->overflow && !end->stopped;
 		kill(-pid, SIGKILL);
 		kill(pid, SIGKILL);
-		if (!watch(pid, pidfd, -1, now_ns() + KILL_WAIT_NS, out, end))
+		if (!watch(pid, pidfd, -1, now_ns() + KILL_WAIT_NS, NULL, out, end))
 			end->signal = SIGKILL; /* stuck in the kernel: it is left behind */
 	} else {
 		kill(-pid, SIGKILL); /* what it may have left running */
@@ -120,7 +123,8 @@ static void finish(pid_t pid, int fd, int64_t timeout_ns, struct ib_buf *out, st
 	end->wall_ns = now_ns() - start;
 }
 
-int ib_child_call(int (*fn)(void *arg, int fd), void *arg, int64_t timeout_ns, struct ib_buf *out, struct ib_child_end *ret, struct ib_err *err)
+static int call(int (*fn)(void *arg, int fd), void *arg, int64_t timeout_ns, const struct ib_spawn_stop *stop, struct ib_buf *out, struct ib_child_end *ret,
+		struct ib_err *err)
 {
 	pid_t parent = getpid(), pid;
 	int pipes[2];
@@ -139,8 +143,13 @@ int ib_child_call(int (*fn)(void *arg, int fd), void *arg, int64_t timeout_ns, s
 	if (pid < 0)
 		return ib_fail(err, IB_E_IO, errno, "cannot make a child process");
 	setpgid(pid, pid); /* in both, whoever comes first */
-	finish(pid, from, timeout_ns, out, ret);
+	finish(pid, from, timeout_ns, stop, out, ret);
 	return 0;
+}
+
+int ib_child_call(int (*fn)(void *arg, int fd), void *arg, int64_t timeout_ns, struct ib_buf *out, struct ib_child_end *ret, struct ib_err *err)
+{
+	return call(fn, arg, timeout_ns, NULL, out, ret, err);
 }
 
 static int exec_it(void *arg, int fd)
@@ -164,5 +173,5 @@ int ib_spawn(const struct ib_spawn *what, struct ib_buf *out, struct ib_child_en
 {
 	struct ib_spawn copy = *what;
 
-	return ib_child_call(exec_it, &copy, what->timeout_ns, out, ret, err);
+	return call(exec_it, &copy, what->timeout_ns, what->stop, out, ret, err);
 }

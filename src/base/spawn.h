@@ -13,6 +13,7 @@
 struct ib_child_end {
 	bool timed_out; /* killed at the time limit */
 	bool overflow;  /* killed because its output exceeded the buffer's maximum */
+	bool stopped;   /* killed because the caller's stop said so */
 	int status;     /* exit status, -1 when it did not exit by itself */
 	int signal;     /* signal that ended it, or 0 */
 	int64_t wall_ns, cpu_ns; /* cpu_ns: user and system time of the child */
@@ -23,6 +24,13 @@ struct ib_child_end {
  * An error means that no child could be made. fn must not return through the caller's state: it ends in _exit(). */
 IB_MUST int ib_child_call(int (*fn)(void *arg, int fd), void *arg, int64_t timeout_ns, struct ib_buf *out, struct ib_child_end *ret, struct ib_err *err);
 
+/* What may end the wait for a child early: asked whenever fd is readable, and must then read from it. True: the child is killed. */
+struct ib_spawn_stop {
+	int fd;
+	bool (*ask)(void *arg);
+	void *arg;
+};
+
 struct ib_spawn {
 	const char *const *argv; /* argv[0] with a '/' is a path, else searched on the PATH of this process */
 	char *const *env;        /* NULL: empty */
@@ -30,6 +38,7 @@ struct ib_spawn {
 	int64_t timeout_ns;
 	uint64_t memory_bytes; /* address space, 0: no limit */
 	bool with_stderr;      /* stderr goes to out as well; else to /dev/null */
+	const struct ib_spawn_stop *stop; /* NULL: nothing */
 };
 
 /* Runs a program with stdin from /dev/null and stdout to out; otherwise like ib_child_call(). A program that cannot be executed

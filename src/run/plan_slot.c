@@ -141,12 +141,11 @@ static int step_after(void *arg, struct ib_run *run, struct ib_err *err)
 {
 	struct slot_run *s = arg;
 
-	(void)err;
 	if (s->group->has_evidence)
 		ib_endpoints_after(run, &s->group->evidence, &s->endpoints);
 	ib_residency_look(run, s->group->evidence.files, IB_RESIDENCY_AFTER);
 	ib_server_logs_end(run, s->logs);
-	return 0;
+	return run->signals->count > run->signals_seen ? ib_fail(err, IB_E_STATE, 0, "interrupted by a signal") : 0;
 }
 
 static int step_convert(void *arg, struct ib_run *run, struct ib_err *err)

@@ -37,6 +37,28 @@ int ib_probe_env(const struct ib_run *run, const char *url, bool expand, struct 
 	return 0;
 }
 
+static bool interrupted(void *arg)
+{
+	const struct ib_run *run = arg;
+
+	ib_signals_wait(run->signals, 0, -1);
+	return run->signals->count > run->signals_seen;
+}
+
+int ib_probe_spawn(const struct ib_run *run, struct ib_spawn *what, struct ib_buf *out, struct ib_child_end *ret, struct ib_err *err)
+{
+	struct ib_run asking = *run;
+	const struct ib_spawn_stop stop = {run->signals->fd, interrupted, &asking};
+	int r;
+
+	if (interrupted(&asking))
+		return ib_fail(err, IB_E_STATE, 0, "interrupted by a signal");
+	what->stop = &stop;
+	r = ib_spawn(what, out, ret, err);
+	what->stop = NULL;
+	return r == 0 && ret->stopped ? ib_fail(err, IB_E_STATE, 0, "interrupted by a signal") : r;
+}
+
 static int judge(const struct ib_child_end *end, const char *helper, struct ib_err *err)
 {
 	if (end->overflow || end->status == IB_EXIT_REFUSED)
@@ -71,8 +93,10 @@ int ib_probe(const struct ib_run *run, const char *url, int64_t timeout_ns, stru
 	if (r < 0)
 		return r;
 	what.env = env.v;
-	r = ib_spawn(&what, body, &end, err);
-	return r < 0 ? r : judge(&end, helper, err);
+	r = ib_probe_spawn(run, &what, body, &end, err);
+	if (r == 0)
+		r = judge(&end, helper, err);
+	return r == 0 && body->len && memchr(body->data, 0, body->len) ? ib_fail(err, IB_E_SYNTAX, 0, "the answer is no text") : r;
 }
 
 int ib_probe_keep(const struct ib_run *run, const char *name, const char *text, struct ib_err *err)

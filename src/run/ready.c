@@ -38,7 +38,7 @@ static int ask_command(struct ib_run *run, const json_t *command, int64_t timeou
 	ib_strv_add(&env, "IB_HOOK=readiness"); /* a server that it starts is no survivor */
 	what.env = env.v;
 	what.argv = (const char *const *)argv.v;
-	r = ib_spawn(&what, &out, &end, err);
+	r = ib_probe_spawn(run, &what, &out, &end, err);
 	if (r < 0)
 		return r;
 	if (end.timed_out)
@@ -75,6 +75,8 @@ int ib_ready_wait(struct ib_run *run, const struct ib_contract *contract, struct
 			run->record->readiness.status = IB_READY;
 			return 0;
 		}
+		if (run->signals->caught)
+			return ib_fail(err, IB_E_STATE, 0, "interrupted by a signal");
 		if (r == IB_E_USAGE)
 			return ib_fail(err, r, 0, "readiness cannot be asked: %s", why.text);
 		r = ib_run_sleep(run, left > contract->readiness.interval_ns ? contract->readiness.interval_ns : left > 0 ? left : 0, err);
@@ -119,6 +121,8 @@ int ib_ready_idle(struct ib_run *run, const struct ib_contract_evidence *evidenc
 		if (r < 0)
 			return r;
 	}
+	if (run->signals->caught)
+		return ib_fail(err, IB_E_STATE, 0, "interrupted by a signal");
 	if (busy == IB_NONE)
 		ib_strv_add(&run->record->notes, "whether the server was idle is not known: no gauges of requests under way could be read");
 	else if (waited)

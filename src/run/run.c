@@ -247,6 +247,7 @@ static void conclude(struct ib_run *run, const struct ib_child_result *res)
 
 	if (res->exec_errno != IB_NONE)
 		return;
+	run->signals_seen = run->signals->count;
 	late_step(run, s->after, "after");
 	if (!run->spec->no_capture)
 		run->record->capture_after = ib_strdup(ib_run_capture_volatile(run, "after.json"));

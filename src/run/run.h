@@ -94,6 +94,7 @@ struct ib_run {
 	const char *dir, *output_dir; /* absolute */
 	char *const *env;             /* the command's environment: ctx->env and IB_RUN_ID, IB_RUN_DIR, IB_OUTPUT_DIR */
 	struct ib_signals *signals;
+	int signals_seen; /* that had arrived when the command ended: only a further one ends what is asked then */
 	struct ib_record *record;
 	struct timespec marker;       /* just before the command, by the clock of the run directory's file system; tv_sec 0: not known */
 	struct ib_strv captures;      /* digests of captures kept in the study, for the finish entry */
