@@ -4,14 +4,52 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <stdint.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/random.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include "base/auto.h"
 #include "base/str.h"
+
+/* Part by part, so that only the last one can be a link, which flags refuse. */
+static int open_parts(int dirfd, const char *path, int flags, mode_t mode)
+{
+	ib_auto_fd int dir = -1;
+	const char *slash;
+
+	for (; (slash = strchr(path, '/')) && slash[1]; path = slash + 1) {
+		ib_auto_free char *part = ib_strndup(path, (size_t)(slash - path));
+		int next;
+
+		if (strcmp(part, "..") == 0)
+			errno = EXDEV;
+		next = strcmp(part, "..") == 0 ? -1 : openat(dir < 0 ? dirfd : dir, part, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+		if (dir >= 0)
+			close(dir);
+		dir = next;
+		if (dir < 0)
+			return dir;
+	}
+	return openat(dir < 0 ? dirfd : dir, path, flags | O_NOFOLLOW, mode);
+}
+
+int ib_open_beneath(int dirfd, const char *path, int flags, mode_t mode)
+{
+#ifdef SYS_openat2
+	const struct {
+		uint64_t flags, mode, resolve;
+	} how = {.flags = (unsigned)flags | O_NOFOLLOW, .mode = mode, .resolve = 0x02 | 0x04 | 0x08 /* no magic links, no links, beneath */};
+	long fd = syscall(SYS_openat2, dirfd, path, &how, sizeof(how));
+
+	if (fd >= 0 || (errno != ENOSYS && errno != EPERM)) /* old containers refuse what they do not know */
+		return (int)fd;
+#endif
+	return open_parts(dirfd, path, flags, mode);
+}
 
 int ib_write_all(int fd, const void *data, size_t n, const char *name, struct ib_err *err)
 {

@@ -11,6 +11,9 @@
 #include "base/buf.h"
 #include "base/err.h"
 
+/* As openat(), for a path below dirfd that passes no link and no ".." on its way: by openat2() or, where there is none, part by part. */
+int ib_open_beneath(int dirfd, const char *path, int flags, mode_t mode);
+
 /* Writes all n bytes (EINTR and short writes handled). name is for the message. */
 IB_MUST int ib_write_all(int fd, const void *data, size_t n, const char *name, struct ib_err *err);
 

@@ -14,7 +14,7 @@
 #include "base/io.h"
 #include "base/str.h"
 
-#define DEPTH_MAX 32
+#define DEPTH_MAX 62 /* as many levels as ib-verify reads below a study, which holds runs/ID/ */
 #define LIST_BYTES (12u << 20) /* about what the list may take in the record, which is to stay a document that can be read */
 #define ENTRY_BYTES 160         /* of one file in it, without its path */
 #define NOTES_MAX 100

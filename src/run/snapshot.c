@@ -11,7 +11,7 @@
 #include "base/auto.h"
 #include "base/io.h"
 
-#define DEPTH_MAX 32
+#define DEPTH_MAX 62 /* as many levels as ib-verify reads below a study, which holds runs/ID/ */
 #define FILES_MAX 1000000u
 #define DIGEST_MAX (1ull << 30)
 

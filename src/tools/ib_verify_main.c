@@ -25,7 +25,8 @@ enum {
 	OPT_EXPLAIN,
 	OPT_LIST_CLIENTS,
 	OPT_REQUESTS,
-	OPT_REQUIRE_SANDBOX
+	OPT_REQUIRE_SANDBOX,
+	OPT_EXTRACT
 };
 
 static const struct ib_opt options[] = {
@@ -37,6 +38,7 @@ static const struct ib_opt options[] = {
 	{.id = OPT_SHOW, .letter = 's', .name = "show", .metavar = "RUN", .help = "show one run in detail"},
 	{.id = OPT_RULES, .name = "rules", .metavar = "FILE", .help = "take the levels of checks from FILE"},
 	{.id = OPT_REQUESTS, .name = "requests", .metavar = "FILE", .help = "write the requests to the new FILE (.jsonl, .csv)"},
+	{.id = OPT_EXTRACT, .letter = 'x', .name = "extract", .metavar = "DIR", .help = "write the files of an intact packet to the new DIR"},
 	{.id = OPT_REQUIRE_SANDBOX, .name = "require-sandbox", .help = "read nothing without Landlock and seccomp"},
 	{.id = OPT_JSON, .letter = 'j', .name = "json", .help = "print the findings as JSON"},
 	{.id = OPT_QUIET, .letter = 'q', .name = "quiet", .help = "print nothing, only exit"},
@@ -66,7 +68,7 @@ static const struct ib_tool tool = {
 struct request {
 	struct ib_verify_opts opts;
 	struct ib_strv trust, fingerprints;
-	const char *path, *show, *rules, *requests, *explain;
+	const char *path, *show, *rules, *requests, *explain, *extract;
 	bool json, quiet, require_sandbox;
 	int info; /* --help, --version, --explain or --list-clients: no evidence is needed; or 0 */
 };
@@ -93,6 +95,9 @@ static int set(struct request *q, int id, const char *arg, struct ib_err *err)
 		break;
 	case OPT_RULES:
 		q->rules = arg;
+		break;
+	case OPT_EXTRACT:
+		q->extract = arg;
 		break;
 	case OPT_EXPLAIN:
 		q->explain = arg;
@@ -131,6 +136,8 @@ static int parse(int argc, char **argv, struct request *q, struct ib_err *err)
 		r = id < 0 ? id : set(q, id, arg, err);
 	if (r == 0 && !q->info && !q->path)
 		r = ib_fail(err, IB_E_USAGE, 0, "nothing to verify was given");
+	if (r == 0 && q->extract && q->requests)
+		r = ib_fail(err, IB_E_USAGE, 0, "--extract and --requests: one at a time");
 	q->opts.trust = (const char *const *)q->trust.v;
 	q->opts.n_trust = q->trust.n;
 	q->opts.fingerprints = (const char *const *)q->fingerprints.v;
@@ -160,6 +167,19 @@ static int print(const struct request *q, const struct ib_verdict *v, struct ib_
 	return r;
 }
 
+/* What became of --extract, where it was asked for. */
+static int judge_extraction(const struct request *q, const struct ib_verdict *v, const struct ib_extract *x, struct ib_err *err)
+{
+	ib_auto_free char *text = ib_asprintf("'%s': the packet is not intact", q->extract);
+
+	if (!q->extract || x->done)
+		return 0;
+	if (v->kind != IB_KIND_PACKET && v->exit != IB_EXIT_REFUSED)
+		return ib_fail(err, IB_E_USAGE, 0, "--extract takes a packet, and '%s' is a %s", q->path, ib_kind_name(v->kind));
+	ib_tool_say(&tool, "nothing was extracted to ", text);
+	return 0;
+}
+
 static int verify(const struct request *q, struct ib_err *err)
 {
 	const struct ib_ctx ctx = {.clock = &ib_clock_system};
@@ -167,6 +187,7 @@ static int verify(const struct request *q, struct ib_err *err)
 	ib_auto_verdict struct ib_verdict v = {0};
 	struct ib_verify_opts opts = q->opts;
 	struct ib_lockdown lockdown = {.require = q->require_sandbox, .writes = q->requests};
+	ib_auto_extract struct ib_extract x = IB_EXTRACT_NONE;
 	int r = 0;
 
 	opts.ready = ib_lockdown;
@@ -175,8 +196,15 @@ static int verify(const struct request *q, struct ib_err *err)
 		r = ib_rules_load(q->rules, &rules, err);
 		opts.rules = &rules;
 	}
+	if (r == 0 && q->extract) {
+		r = ib_extract_begin(q->extract, &x, err);
+		opts.extract = &x;
+		lockdown.extract = &x;
+	}
 	if (r == 0)
 		r = ib_verify_path(&ctx, q->path, &opts, &v, err);
+	if (r == 0)
+		r = judge_extraction(q, &v, &x, err);
 	if (r == 0 && q->requests)
 		r = ib_verdict_requests(&v, q->show, q->requests, err);
 	if (r == 0)

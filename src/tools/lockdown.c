@@ -20,7 +20,7 @@ static int open_parent(const char *path, int *ret_fd, struct ib_err *err)
 int ib_lockdown(void *arg, const struct ib_verify_open *open, struct ib_sandbox *ret, struct ib_err *err)
 {
 	const struct ib_lockdown *l = arg;
-	struct ib_sandbox_opts o = {.write = -1, .require = l->require};
+	struct ib_sandbox_opts o = {.write = -1, .rename = -1, .require = l->require};
 	ib_auto_fd int parent = -1;
 	int r = l->writes ? open_parent(l->writes, &parent, err) : 0;
 
@@ -30,6 +30,7 @@ int ib_lockdown(void *arg, const struct ib_verify_open *open, struct ib_sandbox 
 		o.keep[o.n_keep++] = open->file;
 	for (size_t i = 0; i < open->n_dirs; i++)
 		o.read[o.n_read++] = open->dirs[i];
-	o.write = parent;
+	o.write = l->extract ? l->extract->dir : parent;
+	o.rename = l->extract ? l->extract->parent : -1;
 	return ib_sandbox_enter(&o, ret, err);
 }

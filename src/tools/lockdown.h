@@ -8,6 +8,7 @@
 struct ib_lockdown {
 	bool require;
 	const char *writes; /* the file that will be made afterwards, or NULL */
+	const struct ib_extract *extract; /* begun, or NULL; not together with writes */
 };
 
 /* The ready() of struct ib_verify_opts; arg is a struct ib_lockdown. IB_E_IO: the directory of the file to be made cannot be opened. */

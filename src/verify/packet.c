@@ -53,6 +53,13 @@ __attribute__((format(printf, 4, 5))) static void note(struct ib_packet_reader *
 	ib_packet_note(p, &e);
 }
 
+static int copy_bytes(const struct ib_packet_reader *p, const void *data, size_t n, struct ib_err *err)
+{
+	const struct ib_packet_copy *c = p->opts->copy;
+
+	return c && n ? c->bytes(c->arg, data, n, err) : 0;
+}
+
 /* The whole body of the current file, with a NUL behind it. */
 static int read_body(struct ib_packet_reader *p, const char *path, uint64_t size, uint64_t max, char **ret, struct ib_err *err)
 {
@@ -67,6 +74,8 @@ static int read_body(struct ib_packet_reader *p, const char *path, uint64_t size
 
 		data = ib_realloc(data, n + step + 1, 1);
 		r = ib_tar_read(p->tar, data + n, step, &k, err);
+		if (r == 0)
+			r = copy_bytes(p, data + n, k, err);
 		if (r < 0)
 			return r;
 		n += k;
@@ -246,6 +255,8 @@ static int digest_body(struct ib_packet_reader *p, uint64_t size, bool wanted, s
 	do {
 		int r = ib_tar_read(p->tar, chunk, CHUNK, &k, err);
 
+		if (r == 0)
+			r = copy_bytes(p, chunk, k, err);
 		if (r == 0 && chain)
 			r = ib_chain_feed(chain, chunk, k, err);
 		if (r < 0)
@@ -343,6 +354,18 @@ static int take_entry(struct ib_packet_reader *p, const struct ib_tar_meta *m, s
 	return data ? take_data(p, m, path, err) : take_signature(p, m, path, err);
 }
 
+/* The same, and a copy of it for whoever wants one. */
+static int take_and_copy(struct ib_packet_reader *p, const struct ib_tar_meta *m, struct ib_err *err)
+{
+	const struct ib_packet_copy *c = p->opts->copy;
+	const char *slash = strchr(m->path, '/');
+	int r = c && slash ? c->begin(c->arg, slash + 1, m->mode, err) : 0;
+
+	if (r == 0)
+		r = take_entry(p, m, err);
+	return r == 0 && c && slash ? c->end(c->arg, err) : r;
+}
+
 static int end_of_archive(struct ib_packet_reader *p, struct ib_err *err)
 {
 	int r = 0;
@@ -370,7 +393,7 @@ static int read_archive(struct ib_packet_reader *p, struct ib_err *err)
 		int r = ib_tar_next(p->tar, &m, &end, err);
 
 		if (r == 0)
-			r = end ? end_of_archive(p, err) : take_entry(p, &m, err);
+			r = end ? end_of_archive(p, err) : take_and_copy(p, &m, err);
 		if (r < 0 || end)
 			return r;
 	}

@@ -16,9 +16,18 @@
 
 #define IB_SIGNERS_MAX 16
 
+/* Gets every file of the archive as it is read, path without the top directory: before its digest is known. Negative ends the reading. */
+struct ib_packet_copy {
+	int (*begin)(void *arg, const char *path, unsigned mode, struct ib_err *err);
+	int (*bytes)(void *arg, const void *data, size_t n, struct ib_err *err);
+	int (*end)(void *arg, struct ib_err *err);
+	void *arg;
+};
+
 struct ib_packet_opts {
 	const struct ib_trust *trust;         /* NULL: none */
 	bool unsigned_ok;                     /* a packet without any signature is no E_TRUST */
+	const struct ib_packet_copy *copy;    /* NULL: none */
 	const struct ib_evidence_sink *sink;  /* NULL: nobody wants the files. Fed also when E_TRUST is found: look at the class first */
 };
 

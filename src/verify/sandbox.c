@@ -64,6 +64,7 @@ static void close_others(const struct ib_sandbox_opts *o)
 		least(o->keep, o->n_keep, from, &next);
 		least(o->read, o->n_read, from, &next);
 		least(&o->write, 1, from, &next);
+		least(&o->rename, 1, from, &next);
 		if (next > from)
 			(void)syscall(SYS_close_range, from, next - 1, 0); /* before Linux 5.9: they stay */
 	}
@@ -109,7 +110,9 @@ enum {
 	PATH_BENEATH = 1,
 };
 
-#define FS_READ ((1U << 2) | (1U << 3))                                    /* files, directories */
+#define FS_READ_DIR (1U << 3)
+#define FS_READ ((1U << 2) | FS_READ_DIR)
+#define FS_DIRS ((1U << 4) | (1U << 7))                                    /* remove and make directories: what renaming one is */
 #define FS_MAKE ((1U << 1) | (1U << 4) | (1U << 5) | (1U << 7) | (1U << 8)) /* write files; remove and make directories and files */
 #define FS_REFER (1U << 13)
 #define FS_TRUNCATE (1U << 14)
@@ -142,6 +145,8 @@ static bool allow_dirs(int set, int abi, const struct ib_sandbox_opts *o)
 	for (size_t i = 0; i < o->n_read; i++)
 		if (!allow(set, o->read[i], FS_READ))
 			return false;
+	if (o->rename >= 0 && !allow(set, o->rename, FS_DIRS | FS_READ_DIR))
+		return false;
 	return o->write < 0 || allow(set, o->write, (FS_READ | FS_MAKE | FS_REFER | FS_TRUNCATE) & all_of_fs(abi));
 }
 
@@ -180,7 +185,8 @@ static const int always[] = {
 static const int reading[] = {SCMP_SYS(getdents), SCMP_SYS(getdents64), SCMP_SYS(getcwd), SCMP_SYS(readlink), SCMP_SYS(readlinkat), SCMP_SYS(flock)};
 
 static const int writing[] = {
-	SCMP_SYS(openat), SCMP_SYS(openat2), SCMP_SYS(mkdirat), SCMP_SYS(renameat2), SCMP_SYS(linkat),    SCMP_SYS(unlinkat),    SCMP_SYS(fchmod),
+	SCMP_SYS(openat), SCMP_SYS(openat2), SCMP_SYS(mkdirat), SCMP_SYS(renameat), SCMP_SYS(renameat2),
+	SCMP_SYS(rt_sigpending), SCMP_SYS(linkat),    SCMP_SYS(unlinkat),    SCMP_SYS(fchmod),
 	SCMP_SYS(fsync),   SCMP_SYS(fdatasync), SCMP_SYS(ftruncate), SCMP_SYS(fallocate),
 };
 

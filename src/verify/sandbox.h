@@ -17,6 +17,7 @@ struct ib_sandbox_opts {
 	int read[IB_SANDBOX_DIRS]; /* open directories below which files may be read: n_read of them */
 	size_t n_read;
 	int write; /* an open directory below which files may be made, or -1 */
+	int rename; /* an open directory in which a directory may get another name, or -1 */
 	bool require;
 };
 

@@ -5,6 +5,7 @@
 
 #include "base/ctx.h"
 #include "model/finding.h"
+#include "verify/extract.h"
 #include "verify/audit.h"
 #include "verify/rules.h"
 #include "verify/sandbox.h"
@@ -32,6 +33,7 @@ struct ib_verify_opts {
 	/* Called once all of the above is read and before a byte of the evidence is, or NULL. Negative ends the verification. */
 	int (*ready)(void *arg, const struct ib_verify_open *open, struct ib_sandbox *ret, struct ib_err *err);
 	void *ready_arg;
+	struct ib_extract *extract; /* begun: a packet that is intact is written there; NULL: none */
 };
 
 struct ib_signer {

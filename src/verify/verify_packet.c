@@ -167,6 +167,17 @@ static void read_large(int fd, const struct ib_source *in, const struct ib_packe
 		ib_findings_add(&v->findings, "E_IO", IB_FINDING_E, IB_NOT_CHECKABLE, "large results could not be read: %s", e.text)->code = IB_E_IO;
 }
 
+/* Only what is intact, whoever signed it: the verdict says whose it is. */
+static int extract(int fd, const struct ib_source *in, const struct ib_packet_opts *how, const struct ib_packet_result *res,
+		   const struct ib_verify_opts *opts, const struct ib_verdict *v, struct ib_err *err)
+{
+	if (v->intact != IB_HOLDS_YES)
+		return 0;
+	if (lseek(fd, 0, SEEK_SET) < 0)
+		return ib_fail(err, IB_E_IO, errno, "cannot read the packet a second time");
+	return ib_extract_packet(in, how, res, opts->extract, err);
+}
+
 static int packet(int fd, const char *path, const struct ib_verify_opts *opts, const struct ib_anchors *anchors, struct ib_verdict *v, struct ib_err *err)
 {
 	struct ib_source_fd from = {.fd = fd, .name = path};
@@ -194,7 +205,7 @@ static int packet(int fd, const char *path, const struct ib_verify_opts *opts, c
 	apply_anchors(v, &res, anchors);
 	judge_study(v, &res);
 	ib_verdict_settle(v, opts);
-	return 0;
+	return opts->extract ? extract(fd, &in, &how, &res, opts, v, err) : 0;
 }
 
 static void refuse(struct ib_verdict *v, const char *path, const struct ib_verify_opts *opts)

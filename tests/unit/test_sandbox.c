@@ -192,7 +192,7 @@ static int allocate_and_print(const struct place *p)
 
 static bool has_all(void)
 {
-	const struct ib_sandbox_opts o = {.write = -1};
+	const struct ib_sandbox_opts o = {.write = -1, .rename = -1};
 	struct ib_sandbox s = {0};
 	struct ib_err err;
 	int status;
@@ -209,7 +209,7 @@ static bool has_all(void)
 
 static void test_sandbox_a_packet_needs_nothing(void)
 {
-	const struct ib_sandbox_opts o = {.write = -1};
+	const struct ib_sandbox_opts o = {.write = -1, .rename = -1};
 	struct place p;
 
 	if (!has_all())
@@ -232,7 +232,7 @@ static void test_sandbox_a_packet_needs_nothing(void)
 
 static void test_sandbox_a_directory_is_read_and_nothing_else(void)
 {
-	struct ib_sandbox_opts o = {.write = -1, .n_read = 1};
+	struct ib_sandbox_opts o = {.write = -1, .rename = -1, .n_read = 1};
 	struct place p;
 
 	if (!has_all())
@@ -251,7 +251,7 @@ static void test_sandbox_a_directory_is_read_and_nothing_else(void)
 
 static void test_sandbox_a_file_is_made_where_it_was_asked_for(void)
 {
-	struct ib_sandbox_opts o = {.write = -1};
+	struct ib_sandbox_opts o = {.write = -1, .rename = -1};
 	struct place p;
 	struct stat st;
 
@@ -277,7 +277,7 @@ static int use_stray(const struct place *p)
 
 static void test_sandbox_inherited_descriptors_are_closed(void)
 {
-	struct ib_sandbox_opts o = {.write = -1};
+	struct ib_sandbox_opts o = {.write = -1, .rename = -1};
 	struct place p;
 
 	if (!has_all())
@@ -295,7 +295,7 @@ static void test_sandbox_inherited_descriptors_are_closed(void)
 /* In a child whose kernel refuses these calls: what ib_sandbox_enter() says. */
 static int poorer(const int *refused, size_t n, bool require, char ret_level[32], char ret_missing[160])
 {
-	const struct ib_sandbox_opts o = {.write = -1, .require = require};
+	const struct ib_sandbox_opts o = {.write = -1, .rename = -1, .require = require};
 	struct ib_sandbox *s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	scmp_filter_ctx c;
 	int status;
@@ -332,7 +332,7 @@ static void test_sandbox_a_missing_layer_is_said_or_fails(void)
 
 static void test_sandbox_level_is_what_is_in_force(void)
 {
-	const struct ib_sandbox_opts o = {.write = -1, .require = true};
+	const struct ib_sandbox_opts o = {.write = -1, .rename = -1, .require = true};
 	struct ib_sandbox *s = mmap(NULL, sizeof(*s), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
 	struct ib_err err;
 	char want[32];
