@@ -69,6 +69,17 @@ void ib_init_workloads(struct ib_buf *b, const struct ib_init_values *v)
 	}
 }
 
+/* Is the process that listens at the endpoint one that ib-run can see? */
+static bool here(const char *endpoint)
+{
+	static const char *const hosts[] = {"http://127.0.0.1", "http://localhost", "http://[::1]"};
+
+	for (size_t i = 0; i < IB_LEN(hosts); i++)
+		if (ib_starts(endpoint, hosts[i]) && strchr(":/", endpoint[strlen(hosts[i])]))
+			return true;
+	return false;
+}
+
 static void add_reset(struct ib_buf *b, const struct ib_init_values *v, bool comments)
 {
 	ib_auto_free char *url = ib_init_literal(v->endpoint);
@@ -86,6 +97,8 @@ static void add_reset(struct ib_buf *b, const struct ib_init_values *v, bool com
 		return;
 	}
 	ib_buf_addf(b, "\n        command: [./%s]\n        timeout: 5m\n", v->server->reset_restarts ? "restart-server.sh" : "reset-cache.sh");
+	if (v->server->reset_restarts && here(v->endpoint))
+		ib_buf_addf(b, "        restart: true%s\n", comments ? " # a run whose server is still the same process is refused" : "");
 }
 
 static void add_evidence(struct ib_buf *b, const struct ib_init_values *v, const struct group *g, bool comments)

@@ -117,33 +117,50 @@ static struct verdict decide(const struct ib_contract_evidence *e, enum ib_condi
 	return say(IB_CONFIRMED, ib_asprintf("%s, all as expected", counted));
 }
 
-/* An endpoint that was another server afterwards. */
-static int64_t restarted(const struct ib_record *r)
+static const char *text(const json_t *o, const char *key, const char *otherwise)
+{
+	const char *s = json_string_value(json_object_get(o, key));
+
+	return s ? s : otherwise;
+}
+
+/* Why one of the endpoints proves nothing, with its number; NULL: none is known to. Allocated. */
+static char *endpoint_trouble(const struct ib_record *r)
 {
 	const json_t *list = json_object_get(r->section[IB_SECTION_SERVER_IDENTITY], "endpoints");
 
-	for (size_t i = 0; i < json_array_size(list); i++)
-		if (json_is_true(json_object_get(json_array_get(list, i), "restarted")))
-			return (int64_t)i + 1;
-	return 0;
+	for (size_t i = 0; i < json_array_size(list); i++) {
+		const json_t *o = json_array_get(list, i);
+
+		if (strcmp(text(o, "before", "ok"), "ok") != 0)
+			return ib_asprintf("endpoint %zu: its metrics could not be read before the command: %s", i + 1, text(o, "before_why", "no answer"));
+		if (strcmp(text(o, "after", "ok"), "ok") != 0)
+			return ib_asprintf("endpoint %zu: its metrics could not be read after the command: %s", i + 1, text(o, "after_why", "no answer"));
+		if (json_object_get(o, "missing") && !json_is_null(json_object_get(o, "missing")))
+			return ib_asprintf("endpoint %zu: its metrics do not hold '%s'", i + 1, text(o, "missing", "a counter"));
+		if (json_is_true(json_object_get(o, "restarted")))
+			return ib_asprintf("endpoint %zu: the server was restarted during the run, by %s", i + 1, text(o, "told_by", "its start time"));
+	}
+	return NULL;
 }
 
 static struct verdict of_counters(const struct ib_contract_evidence *e, enum ib_condition condition, const struct ib_record *r)
 {
 	ib_auto_free char *why = NULL;
-	int64_t queries, hits, which = restarted(r);
+	int64_t queries, hits;
 	struct ib_engine engine;
 
 	if (!ib_engine_of(e, &engine))
 		return say(IB_UNCONFIRMED, ib_strdup("the counters of this engine are not known"));
+	why = endpoint_trouble(r);
+	if (why)
+		return say(IB_UNCONFIRMED, ib_steal(&why));
 	if (r->cache.counters_n == 0)
 		return say(IB_UNCONFIRMED, ib_strdup("the server's metrics could not be read"));
 	queries = ib_cache_delta(r, engine.queries, IB_ENGINE_NAMES, NULL, &why);
 	hits = ib_cache_delta(r, engine.hits, IB_ENGINE_NAMES, engine.hits_with, &why);
 	if (why)
 		return say(IB_UNCONFIRMED, ib_steal(&why));
-	if (which)
-		return say(IB_UNCONFIRMED, ib_asprintf("endpoint %" PRId64 ": the server was restarted during the run", which));
 	if (queries == IB_NONE || hits == IB_NONE || hits > queries)
 		return say(IB_UNCONFIRMED, ib_strdup("the server's counters make no sense: more hits than queries, or no whole numbers"));
 	return decide(e, condition, hits, queries, r->cache.expected_queries);

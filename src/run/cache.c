@@ -100,7 +100,7 @@ void ib_cache_judge(const struct ib_contract_evidence *evidence, enum ib_conditi
 	free(record->cache.why);
 	record->cache.why = NULL;
 	record->cache.evidence = ib_cache_verdict(evidence, condition, record, &record->cache.why);
-	if (evidence->engine && !read && record->cache.evidence == IB_UNCONFIRMED) {
+	if (evidence->engine && !read && record->cache.evidence == IB_UNCONFIRMED && !record->section[IB_SECTION_SERVER_IDENTITY]) {
 		free(record->cache.why);
 		record->cache.why = ib_asprintf("the server's metrics could not be read %s the command", before ? "after" : "before");
 	}

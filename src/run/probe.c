@@ -15,25 +15,30 @@
 #include "model/template.h"
 #include "redact/redact.h"
 
-int ib_probe_env(const struct ib_run *run, const char *url, bool expand, struct ib_strv *ret, struct ib_err *err)
+int ib_probe_url(const struct ib_run *run, const char *url, char **ret, struct ib_err *err)
 {
 	struct ib_template t = {.env = run->ctx->env, .mode = IB_TEMPLATE_ENV};
 	ib_auto_buf struct ib_buf b = IB_BUF(65536);
-	ib_auto_free char *expanded = NULL;
-	int r = 0;
+	int r = ib_template_expand(&t, url, &b, err);
 
-	if (expand)
-		r = ib_run_expand(run, url, true, &expanded, err);
-	else
-		r = ib_template_expand(&t, url, &b, err);
 	if (r == 0)
 		r = ib_buf_check(&b, "the URL", err);
+	if (r == 0)
+		*ret = ib_strdup(ib_buf_str(&b));
+	return r;
+}
+
+int ib_probe_env(const struct ib_run *run, const char *url, bool expand, struct ib_strv *ret, struct ib_err *err)
+{
+	ib_auto_free char *expanded = NULL;
+	int r = expand ? ib_run_expand(run, url, true, &expanded, err) : ib_probe_url(run, url, &expanded, err);
+
 	if (r < 0)
 		return r;
 	for (char *const *e = run->env; *e; e++)
 		if (!ib_starts(*e, IB_PROBE_URL_NAME "="))
 			ib_strv_add(ret, *e);
-	ib_strv_take(ret, ib_asprintf(IB_PROBE_URL_NAME "=%s", expand ? expanded : ib_buf_str(&b)));
+	ib_strv_take(ret, ib_asprintf(IB_PROBE_URL_NAME "=%s", expanded));
 	return 0;
 }
 

@@ -20,6 +20,9 @@ IB_MUST int ib_probe_spawn(const struct ib_run *run, struct ib_spawn *what, stru
 /* Keeps an answer, redacted, as endpoint/NAME of the run. */
 IB_MUST int ib_probe_keep(const struct ib_run *run, const char *name, const char *text, struct ib_err *err);
 
+/* url with ${env:NAME} replaced, allocated. It may hold a secret: it is for use, not for a message or a record. */
+IB_MUST int ib_probe_url(const struct ib_run *run, const char *url, char **ret, struct ib_err *err);
+
 /* run->env with IB_PROBE_URL for url (placeholders replaced when expand). ret is cleared by the caller. */
 IB_MUST int ib_probe_env(const struct ib_run *run, const char *url, bool expand, struct ib_strv *ret, struct ib_err *err);
 

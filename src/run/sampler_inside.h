@@ -15,6 +15,7 @@
 #include "base/root.h"
 #include "json/json.h"
 #include "model/record.h"
+#include "run/local.h"
 #include "run/run.h"
 
 #define IB_SAMPLE_BUSIEST 3   /* processes outside the run that are named */
@@ -196,9 +197,6 @@ json_t *ib_load_json(const struct ib_load *l);
 
 /* Cores that this process and its children may use: affinity and cgroup quotas; NAN: not known. */
 double ib_limit_cores(struct ib_root *root);
-/* Is the endpoint served on this machine? Unknown: *ret_why is the reason (static text). */
-enum ib_local { IB_LOCAL_UNKNOWN, IB_LOCAL_NO, IB_LOCAL_YES };
-enum ib_local ib_colocated(struct ib_root *root, const char *url, const char **ret_why);
 
 /* --- sampler_loop.c: the child --- */
 

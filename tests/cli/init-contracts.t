@@ -50,7 +50,9 @@ is "llama-bench: what it prints becomes its output" "$(grep -c '^  convert: cp {
 like "sglang: its own reset" "$(cat sglang.dry)" "reset: POST http://127.0.0.1:8123/flush_cache"
 like "vllm: its own reset" "$(cat vllm.dry)" "reset: POST http://127.0.0.1:8123/reset_prefix_cache"
 ok "another server" ib-init -c guidellm --server llamacpp there/llama
-like "llamacpp: a restart empties it" "$(tr -s ' \n' ' ' < there/llama/contract.yaml)" "command: \[./restart-server.sh\] timeout: 5m"
+like "llamacpp: a restart empties it" "$(tr -s ' \n' ' ' < there/llama/contract.yaml)" "command: \[./restart-server.sh\] timeout: 5m restart: true"
+ok "llamacpp elsewhere" ib-init -c guidellm --server llamacpp --endpoint http://192.168.1.9:8080 there/far
+is "whose process cannot be seen: no proof of a restart is asked for" "$(grep -c 'restart: true' there/far/contract.yaml)" 0
 ok "a directory is made with those above it" test -f there/llama/contract.yaml
 
 # a client of one's own
