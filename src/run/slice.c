@@ -15,6 +15,7 @@
 
 #define BUFFER (1u << 20)
 #define BLOCK (16u << 10)
+#define BLOCK_MIN 256u
 #define KEY_MAX (64u << 10) /* a private key is not cut in two where it is not longer than this */
 
 struct keeper {
@@ -23,6 +24,7 @@ struct keeper {
 	size_t n, at;       /* segments, and the one being read */
 	uint64_t place;     /* within it */
 	uint64_t total, max;
+	size_t block;       /* about how much is redacted, and kept or left out, at a time */
 	uint64_t done;      /* bytes of the slice that are behind us */
 	uint64_t head_end;  /* of what was kept before the gap */
 	bool in_gap;
@@ -78,7 +80,7 @@ static const char *open_key(const char *p, size_t n)
 /* The length of the next block: whole lines, and no private key cut in two. Of a line longer than the buffer, the whole buffer. */
 static size_t block(const struct keeper *k)
 {
-	size_t want = k->len < BLOCK ? k->len : BLOCK;
+	size_t want = k->len < k->block ? k->len : k->block;
 	const char *line = memrchr(k->buf, '\n', want);
 	size_t cut;
 
@@ -258,6 +260,7 @@ int ib_slice_keep(const struct ib_redactor *redactor, const struct ib_segment *s
 	for (size_t i = 0; i < n; i++)
 		total += segments[i].to - segments[i].from;
 	k.total = total;
+	k.block = total <= max || max / 8 >= BLOCK ? BLOCK : max / 8 < BLOCK_MIN ? BLOCK_MIN : (size_t)(max / 8);
 	huge = k.total > IB_SLICE_READ_MAX && k.total > max;
 	r = huge ? keep_ends(&k, err) : all_blocks(&k, err);
 	if (r == 0)

@@ -301,6 +301,23 @@ static void test_serverlog_slice_of_too_much_has_head_and_tail(void)
 	close_bench(&b);
 }
 
+static void test_serverlog_small_slice_has_head_and_tail_too(void)
+{
+	struct ib_slice s = {0};
+	struct bench b;
+
+	open_bench(&b);
+	ib_log_place(b.fd, "log", &b.place);
+	write_many(&b, 1000);
+	ib_log_since(&b.place, &b.part);
+	ib_auto_free char *text = slice(&b, 2000, &s);
+
+	CU_ASSERT_NSTRING_EQUAL(text, "line 0000000 of the log\n", 24);
+	CU_ASSERT_TRUE(ib_ends(text, "line 0000999 of the log\n"));
+	CU_ASSERT_TRUE(s.kept_bytes > 1000 && s.kept_bytes < 2100);
+	close_bench(&b);
+}
+
 static void test_serverlog_slice_loses_its_secrets(void)
 {
 	struct ib_slice s = {0};
@@ -427,6 +444,7 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_serverlog_appears_or_is_not_there),
 	IB_TEST(test_serverlog_deleted_is_still_read),
 	IB_TEST(test_serverlog_slice_of_too_much_has_head_and_tail),
+	IB_TEST(test_serverlog_small_slice_has_head_and_tail_too),
 	IB_TEST(test_serverlog_slice_loses_its_secrets),
 	IB_TEST(test_serverlog_slice_keeps_any_bytes),
 	IB_TEST(test_serverlog_slice_of_one_huge_line_and_a_hole),
