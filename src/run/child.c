@@ -35,6 +35,7 @@ struct run {
 	int64_t next_at;          /* when the next stage begins */
 	int hurry_at;             /* so many signals to us begin it at once */
 	int64_t stopped_at;       /* since when it stands still, or 0 */
+	bool typed;               /* the last signal was typed at its own terminal: it has it already */
 };
 
 static int64_t now(const struct run *r)
@@ -153,7 +154,8 @@ static void on_stop(void *arg, bool stopping)
 
 	if (stopping) {
 		r->stopped_at = now(r);
-		send_all(r, SIGTSTP);
+		/* in a session of its own nobody but us could let it go on: it would not stop at TSTP */
+		send_all(r, r->spec->terminal || !r->spec->own_tree ? SIGSTOP : SIGTSTP);
 		if (r->spec->terminal)
 			ib_pty_detach(r->spec->terminal);
 		take_terminal(r);
@@ -197,7 +199,8 @@ static int wait_until(struct run *r, int64_t until)
 	if (t) {
 		int typed = ib_pty_serve(t, r->pid, r->signals);
 
-		sig = typed ? typed : sig;
+		r->typed = typed && !sig;
+		sig = sig ? sig : typed;
 	}
 	reap(r);
 	return sig;
@@ -209,7 +212,8 @@ static void ask_to_end(struct run *r, int sig)
 	r->stage = sig == SIGTERM ? TERMED : ASKED;
 	r->next_at = now(r) + r->spec->grace_ns;
 	r->hurry_at = r->signals->count + 1;
-	send_all(r, sig);
+	if (!r->typed)
+		send_all(r, sig);
 	send_all(r, SIGCONT); /* what stands still could not obey */
 }
 
@@ -385,14 +389,15 @@ static int start(struct run *r, struct ib_err *err)
 static int run(struct run *r, struct ib_err *err)
 {
 	struct ib_child_result *ret = r->res;
-	int e = start(r, err);
+	int e;
 
+	if (r->spec->terminal)
+		ib_pty_attach(r->spec->terminal);
+	e = start(r, err);
 	if (e < 0)
 		return e;
 	r->signals->on_stop = on_stop;
 	r->signals->on_stop_arg = r;
-	if (r->spec->terminal)
-		ib_pty_attach(r->spec->terminal);
 	supervise(r);
 	if (!r->gone) { /* stuck in the kernel, or another user's: what it used is not known */
 		stop_clock(r);
@@ -401,7 +406,7 @@ static int run(struct run *r, struct ib_err *err)
 	if (r->spec->own_tree && ret->exec_errno == IB_NONE && !ret->timed_out && !ret->ended_by_tick && !ret->interrupted_by)
 		end_rest(r);
 	if (r->spec->terminal)
-		ib_pty_detach(r->spec->terminal);
+		ib_pty_rest(r->spec->terminal);
 	take_terminal(r);
 	r->signals->on_stop = NULL;
 	if (ret->exec_errno != IB_NONE)

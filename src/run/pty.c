@@ -44,6 +44,9 @@ int ib_pty_open(struct ib_pty *ret, int *ret_slave_fd, struct ib_err *err)
 void ib_pty_clear(struct ib_pty *p)
 {
 	ib_pty_detach(p);
+	if (p->shows_raw)
+		tcsetattr(STDIN_FILENO, TCSADRAIN, &p->before);
+	p->shows_raw = false;
 	if (p->master_fd >= 0)
 		close(p->master_fd);
 	p->master_fd = -1;
@@ -66,6 +69,18 @@ void ib_pty_attach(struct ib_pty *p)
 	p->before = raw;
 	cfmakeraw(&raw);
 	p->raw = tcsetattr(STDIN_FILENO, TCSADRAIN, &raw) == 0;
+}
+
+void ib_pty_rest(struct ib_pty *p)
+{
+	struct termios t = p->before;
+
+	if (!p->raw)
+		return;
+	t.c_oflag &= ~(tcflag_t)OPOST;
+	tcsetattr(STDIN_FILENO, TCSADRAIN, &t);
+	p->raw = p->typing = false;
+	p->shows_raw = true;
 }
 
 void ib_pty_detach(struct ib_pty *p)

@@ -14,6 +14,7 @@ struct ib_pty {
 	int master_fd;
 	bool typing;           /* our standard input is a terminal that we read */
 	bool raw;              /* and it is in raw mode */
+	bool shows_raw;        /* it is as before, but for what is shown */
 	struct termios before; /* its mode of before */
 	char pending[1024];    /* typed, and not taken by the command yet */
 	size_t pending_n;
@@ -28,6 +29,8 @@ void ib_pty_clear(struct ib_pty *p);
 bool ib_pty_has_input(void);
 /* From now on what is typed goes to the command, byte for byte; does nothing without ib_pty_has_input(). */
 void ib_pty_attach(struct ib_pty *p);
+/* The command has ended: Ctrl-C is for us again, while the last of its output is shown as it is. ib_pty_clear() ends that. */
+void ib_pty_rest(struct ib_pty *p);
 /* Our terminal as it was. */
 void ib_pty_detach(struct ib_pty *p);
 /* The descriptor to wait for, or -1. */
