@@ -20,6 +20,7 @@
 #define TERM_GRACE_NS (5 * IB_NS)  /* between TERM and KILL, where another signal came first */
 #define KILL_WAIT_NS (5 * IB_NS)   /* how long we wait for killed processes to go */
 #define POLL_NS (IB_NS / 100)
+#define STOP_MAX 100000            /* processes that are stopped at Ctrl-Z, whatever goes on starting more */
 
 struct run {
 	const struct ib_ctx *ctx;
@@ -147,15 +148,36 @@ static void send_all(const struct run *r, int sig)
 	}
 }
 
-/* Ctrl-Z: the command stands still while we do. */
+/* Ctrl-Z: all of the command stands still while we do, also what it starts meanwhile. In another session TSTP does nothing, since nobody but us
+ * could let the process go on. */
+static void stop_all(const struct run *r)
+{
+	ib_auto_pids struct ib_pids done = {0};
+	size_t before, dead;
+	pid_t ours = getsid(0);
+
+	do {
+		ib_auto_pids struct ib_pids list = {0};
+
+		before = done.n;
+		if (!members(r, &list, &dead))
+			kill(-r->pid, r->spec->terminal || !r->spec->own_tree ? SIGSTOP : SIGTSTP);
+		for (size_t i = 0; i < list.n; i++) {
+			if (ib_pids_has(&done, list.v[i]))
+				continue;
+			kill(list.v[i], getsid(list.v[i]) == ours ? SIGTSTP : SIGSTOP);
+			ib_pids_add(&done, list.v[i]);
+		}
+	} while (done.n > before && done.n < STOP_MAX);
+}
+
 static void on_stop(void *arg, bool stopping)
 {
 	struct run *r = arg;
 
 	if (stopping) {
 		r->stopped_at = now(r);
-		/* in a session of its own nobody but us could let it go on: it would not stop at TSTP */
-		send_all(r, r->spec->terminal || !r->spec->own_tree ? SIGSTOP : SIGTSTP);
+		stop_all(r);
 		if (r->spec->terminal)
 			ib_pty_detach(r->spec->terminal);
 		take_terminal(r);

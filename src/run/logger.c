@@ -344,11 +344,6 @@ static bool is_file(int fd)
 	return fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
 }
 
-static bool is_terminal(int fd)
-{
-	return isatty(fd) != 0;
-}
-
 /* Both streams are one: the terminal's other end. */
 static int use_terminal(int dir_fd, const struct ib_pty *terminal, int slave_fd, struct logger *l, struct ib_logger *ret, struct ib_err *err)
 {
@@ -390,7 +385,7 @@ static int prepare(bool shown, struct logger *l, struct ib_logger *ret, struct i
 	for (int i = 0; i < 2; i++) {
 		l->s[i].show = shown ? STDOUT_FILENO + i : -1;
 		l->s[i].show_is_file = shown && is_file(STDOUT_FILENO + i);
-		l->s[i].show_is_terminal = shown && is_terminal(STDOUT_FILENO + i);
+		l->s[i].show_is_terminal = shown && isatty(STDOUT_FILENO + i);
 	}
 	if ((r = make_pipe(fds, err)) < 0)
 		return r;
@@ -468,21 +463,32 @@ static bool readable(int fd)
 	return poll(&p, 1, 0) > 0;
 }
 
+/* Waits for the report; from that moment on, or from a signal on, nothing more is shown. */
+static void wait_for_report(struct ib_logger *l, struct ib_signals *signals, int64_t hide_at)
+{
+	while (!readable(l->status_fd)) {
+		int64_t left = hide_at == INT64_MAX ? -1 : hide_at - ib_monotonic_ns(&ib_clock_system);
+
+		if (hide_at != INT64_MAX && left <= 0) {
+			if (write(l->control_fd, (const char[]){BYTE_HIDE}, 1) < 0)
+				return;
+			left = IB_NS / 10;
+		}
+		if (ib_signals_wait(signals, left, l->status_fd) != 0)
+			hide_at = 0;
+	}
+}
+
 int ib_logger_finish(struct ib_logger *l, struct ib_signals *signals, bool hurry, struct ib_logger_status *ret, struct ib_err *err)
 {
+	int64_t hide_at = hurry ? ib_monotonic_ns(&ib_clock_system) + HURRY_NS : INT64_MAX;
 	size_t n;
 	int r;
 
 	ib_logger_release(l);
 	if (write(l->control_fd, (const char[]){BYTE_ENDING}, 1) < 0)
-		hurry = true; /* it is gone already */
-	if (hurry && !readable(l->status_fd))
-		ib_signals_wait(signals, HURRY_NS, l->status_fd);
-	while (!readable(l->status_fd)) {
-		if (hurry && write(l->control_fd, (const char[]){BYTE_HIDE}, 1) < 0)
-			break;
-		hurry |= ib_signals_wait(signals, hurry ? IB_NS / 10 : -1, l->status_fd) != 0;
-	}
+		hide_at = 0; /* it is gone already */
+	wait_for_report(l, signals, hide_at);
 	r = ib_read_upto(l->status_fd, ret, sizeof(*ret), "the logger's report", &n, err);
 	if (r == 0 && n != sizeof(*ret))
 		r = ib_fail(err, IB_E_STATE, 0, "the logger ended early: the logs are not complete");

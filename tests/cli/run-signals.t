@@ -43,6 +43,11 @@ is "a command that handles the signal: still 128+n" $? 143
 is "its last words are kept" "$(cat "$(newest)/stdout.log")" "got it"
 ok "its own status is in the record" grep -q '"status": 5' "$(newest)/record.json"
 
+# a reader of ib-run's output that is a little late gets all of it, also after a signal
+fresh
+is "last words are shown to a slow reader, too" \
+    "$(ib-run -q -C s --no-capture -- sh -c 'trap "head -c 300000 /dev/zero; exit" INT; kill -INT $PPID; while :; do sleep 0.1; done' | (sleep 0.7; wc -c) | tr -d ' ')" 300000
+
 # a wrapper dies at once; what it started still has the grace time, and ends within it though it ignores INT as background jobs do
 for sig in TERM INT; do
     fresh

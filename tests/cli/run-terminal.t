@@ -40,15 +40,17 @@ is "what is typed reaches the command" "$(at 'hello\n' sh -c 'echo ready; read x
 is "Ctrl-C interrupts a command that has the terminal" "$(at '\x03' sh -c 'trap "" TERM; echo ready; read x; sleep 30')" "130 interrupted ready|"
 at2() { python3 "$IB_SRCDIR/tests/cli/shell_at_terminal.py" "$@"; }
 newest() { printf '%s\n' "s/runs/$(ls -t s/runs | head -1)"; }
-at2 wait:ready 'type:\x1a' stopped sleep:0.5 "states:mark$$" sleep:1.2 fg wait:done -- \
-    ib-run -q -C s --no-capture -- sh -c "echo ready; : mark$$; for i in 1 2 3 4 5 6; do sleep 0.2; done; echo done" > out
-like "Ctrl-Z stops the command with ib-run" "$(head -1 out)" "T"
+at2 wait:ready 'type:\x1a' stopped sleep:0.5 states sleep:1.2 fg wait:done -- \
+    ib-run -q -C s --no-capture -- sh -c "echo ready; for i in 1 2 3 4 5 6; do sleep 0.2; done; echo done" > out
+like "Ctrl-Z stops the command with ib-run, and nothing of it goes on" "$(head -1 out)" "^states T of [23]$"
 is "both go on" "$(sed -n 2p out)" "status 0"
 like "the record says for how long" "$(cat "$(newest)/record.json")" "the command was stopped for [12]\.[0-9] s"
-at2 wait:ready 'type:x\r' wait:got 'type:\x1a' stopped sleep:0.5 "states:mark$$" fg 'type:y\r' wait:two -- \
-    ib-run -q -C s --no-capture -- sh -c "echo ready; : mark$$; read x; echo got \$x; read y; echo two \$y" > out
-like "Ctrl-Z at a command that has the terminal stops both" "$(head -1 out)" "T"
+at2 wait:ready 'type:x\r' wait:got 'type:\x1a' stopped sleep:0.5 states fg 'type:y\r' wait:two -- \
+    ib-run -q -C s --no-capture -- sh -c "echo ready; read x; echo got \$x; read y; echo two \$y" > out
+is "Ctrl-Z at a command that has the terminal stops both" "$(head -1 out)" "states T of 2"
 like "it reads on afterwards" "$(tail -1 out)" "two y"
+at2 wait:ready 'type:\x1a' stopped sleep:0.3 states fg -- ib-run -q -C s --no-capture -- sh -c 'setsid sleep 1.5 & echo ready; sleep 1; wait' > out
+is "it stops what the command started in another session, too" "$(head -1 out)" "states T of 4"
 at2 wait:ready hangup -- ib-run -q -C s --no-capture -- sh -c 'echo ready; sleep 30' > out
 ok "a terminal that goes away interrupts" grep -q 'interrupted by signal 1 ' "$(newest)/record.json"
 at2 wait:ready hangup sleep:0.3 -- nohup ib-run -q -C s --no-capture -- sh -c 'trap "" HUP; echo ready > /dev/tty; sleep 0.7; echo saved' > out

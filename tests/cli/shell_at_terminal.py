@@ -3,8 +3,8 @@
 """A shell with job control at a terminal, as small as it can be: runs a command there and does what it is told.
 
 usage: shell_at_terminal.py STEP... -- COMMAND...
-STEP: wait:TEXT (until it is shown), type:TEXT (with escapes), size:COLSxROWS, stopped (until the shell sees the command stopped), states:TEXT
-(of all processes whose command line holds TEXT), sleep:S, fg, signal:NAME (to the command's process group), hangup (the terminal goes away).
+STEP: wait:TEXT (until it is shown), type:TEXT (with escapes), size:COLSxROWS, stopped (until the shell sees the command stopped), states (of all
+processes of the command), sleep:S, fg, signal:NAME (to the command's process group), hangup (the terminal goes away).
 Prints what the steps found, one a line, then "status N" of the command, then what was shown."""
 import fcntl, os, pty, select, signal, struct, sys, termios, time
 
@@ -71,17 +71,25 @@ def until(what):
             sys.exit(1)
 
 
-def states(text):
-    """Of all but the logger; D is that of a shell whose child stands still before it has become a program."""
-    found = set()
+def states():
+    """Of all below the shell: the command and whatever it started. Our sampler is none of it. A shell whose child stands still before it has become
+    a program waits in D, and stands still like it."""
+    all_, found = {}, []
     for p in filter(str.isdigit, os.listdir("/proc")):
         try:
             comm, fields = open("/proc/%s/stat" % p).read().rsplit(")", 1)
-            if text in open("/proc/%s/cmdline" % p).read() and int(p) not in (os.getpid(), shell_pid) and "logger" not in comm:
-                found.add(fields.split()[0].replace("D", "T"))
+            all_[int(p)] = (comm.split("(", 1)[1],) + tuple(fields.split()[:2])
         except OSError:
             pass
-    return "".join(sorted(found))
+
+    def below(p):
+        return p == shell_pid or (p in all_ and below(int(all_[p][2])))
+
+    stopped = {int(parent) for _, state, parent in all_.values() if state == "T"}
+    for p, (comm, state, parent) in all_.items():
+        if p != shell_pid and state != "Z" and comm != "ib-run-sampler" and below(int(parent)):
+            found.append("T" if state == "T" or (state == "D" and p in stopped) else "%s:%s" % (comm, state))
+    return " ".join(sorted(set(found))) + (" of %d" % len(found) if found else "")
 
 
 until(lambda: b"pid " in said)
@@ -101,7 +109,7 @@ for step in steps:
         until(lambda: b"stopped\n" in said)
         said = said.replace(b"stopped\n", b"")
     elif kind == "states":
-        print("states", states(arg))
+        print("states", states())
     elif kind == "sleep":
         time.sleep(float(arg))
     elif kind == "fg":
