@@ -19,9 +19,9 @@ static void default_signals(void)
 	for (int i = 1; i < NSIG; i++) {
 		struct sigaction sa;
 
-		if (i == SIGKILL || i == SIGSTOP || sigaction(i, NULL, &sa) < 0)
+		if (i == SIGKILL || i == SIGSTOP)
 			continue;
-		if (i != SIGHUP || sa.sa_handler != SIG_IGN) /* nohup holds for the command too */
+		if (i != SIGHUP || (sigaction(i, NULL, &sa) == 0 && sa.sa_handler != SIG_IGN)) /* nohup holds for the command too */
 			signal(i, SIG_DFL);
 	}
 	sigemptyset(&none);
@@ -92,7 +92,6 @@ void ib_child_exec(const struct ib_child_spec *spec, int report)
 	move_fd(spec->stdin_fd, 0);
 	move_fd(spec->stdout_fd, 1);
 	move_fd(spec->stderr_fd, 2);
-	environ = (char **)(uintptr_t)spec->env;
 	execvp(spec->argv[0], spec->argv);
 	say(report, IB_CHILD_EXEC, errno == EACCES && !is_somewhere(spec->argv[0]) ? ENOENT : errno);
 	_exit(IB_EXIT_NOT_FOUND);

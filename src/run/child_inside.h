@@ -11,7 +11,8 @@ struct ib_child_report {
 	int sys;
 };
 
-/* Becomes the command, or says why not. */
+/* Becomes the command, or says why not. In a child of vfork(), too, so that nothing of ours is changed here; environ is the
+ * command's already. */
 _Noreturn void ib_child_exec(const struct ib_child_spec *spec, int report);
 
 #endif

@@ -21,21 +21,21 @@ def once(argv):
         pass
     b = resource.getrusage(resource.RUSAGE_CHILDREN)
     return (b.ru_utime + b.ru_stime - a.ru_utime - a.ru_stime) * 1e3, w * 1e3
-def median(argv):
-    runs = [once(argv) for _ in range(n)]
-    return statistics.median(r[0] for r in runs), statistics.median(r[1] for r in runs)
+def pairs(base, argv):
+    """What argv costs beyond base, which runs just before it each time: other load meets both."""
+    both = [(once(base) if base else (0, 0), once(argv)) for _ in range(n)]
+    more = sorted(b[0] - a[0] for a, b in both)
+    return [statistics.median(x[i][k] for x in both) for i in (0, 1) for k in (0, 1)] + [statistics.median(more), more[0]]
 run = [build + "/ib-run", "-q"]
-bare = median(["true"])
-plain = median(run + ["-C", d + "/a", "--no-capture", "--", "true"])
-cases = [("ib-run --no-capture -- true", plain, bare, 10)]
+cases = [("ib-run --no-capture -- true", run + ["-C", d + "/a", "--no-capture", "--", "true"], ["true"], 10)]
 if os.access(build + "/ib-capture", os.X_OK):
     subprocess.run(run + ["-C", d + "/b", "--", "true"], check=True)
-    store = median([build + "/ib-capture", "--store", d + "/b"])
-    full = median(run + ["-C", d + "/b", "--", "true"])
-    cases.append(("ib-capture", store, (0, 0), 150))
-    cases.append(("ib-run -- true, beyond its ib-capture", full, store, 60))
-print("bare true: %.1f ms CPU, %.1f ms wall (medians of %d)" % (bare + (n,)))
-for name, got, base, limit in cases:
-    more = "; %.1f times the bare command" % (got[0] / bare[0]) if base is bare else ""
-    print("%s: %.1f ms CPU, %.1f ms wall; %.1f ms CPU more (target: %d)%s" % (name, got[0], got[1], got[0] - base[0], limit, more))
+    capture = [build + "/ib-capture", "--store", d + "/b"]
+    cases.append(("ib-capture", capture, None, 150))
+    cases.append(("ib-run -- true, beyond its ib-capture", run + ["-C", d + "/b", "--", "true"], capture, 60))
+print("medians of %d pairs" % n)
+for name, argv, base, limit in cases:
+    c0, w0, c1, w1, more, least = pairs(base, argv)
+    print("%s: %.1f ms CPU, %.1f ms wall; %.1f ms CPU more, at least %.1f (target: %d)" % (name, c1, w1, more, least, limit)
+          + ("; the bare command: %.1f ms CPU, %.1f ms wall" % (c0, w0) if base == ["true"] else ""))
 END

@@ -3,6 +3,7 @@
 #include "unit.h"
 
 #include <fcntl.h>
+#include <string.h>
 #include <sys/stat.h>
 
 #include "base/auto.h"
@@ -127,6 +128,40 @@ static void test_base_digest(void)
 
 	ib_sha256_of("abc", 3, hex);
 	CU_ASSERT_STRING_EQUAL(hex, "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad");
+	ib_sha256_of(NULL, 0, hex);
+	CU_ASSERT_STRING_EQUAL(hex, "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855");
+}
+
+/* One million times "a", in pieces that meet no block; twice, since the state starts anew. */
+static void test_base_digest_in_pieces(void)
+{
+	ib_auto_sha256 struct ib_sha256 *s = ib_sha256_new();
+	char piece[1000], hex[IB_HEX_LEN];
+
+	memset(piece, 'a', sizeof(piece));
+	for (int again = 0; again < 2; again++) {
+		for (size_t left = 1000000, n = 1; left; left -= n) {
+			n = n % 997 + 1 < left ? n % 997 + 1 : left;
+			ib_sha256_add(s, piece, n);
+		}
+		ib_sha256_hex(s, hex);
+		CU_ASSERT_STRING_EQUAL(hex, "cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
+	}
+}
+
+/* RFC 4231, cases 2 and 6: a short key, and one that is longer than a block. */
+static void test_base_hmac(void)
+{
+	uint8_t raw[IB_SHA256_LEN], long_key[131];
+	char hex[IB_HEX_LEN];
+
+	ib_hmac_sha256("Jefe", 4, "what do ya want for nothing?", 28, raw);
+	ib_hex(raw, sizeof(raw), hex);
+	CU_ASSERT_STRING_EQUAL(hex, "5bdcc146bf60754e6a042426089575c75a003f089d2739839dec58b964ec3843");
+	memset(long_key, 0xaa, sizeof(long_key));
+	ib_hmac_sha256(long_key, sizeof(long_key), "Test Using Larger Than Block-Size Key - Hash Key First", 54, raw);
+	ib_hex(raw, sizeof(raw), hex);
+	CU_ASSERT_STRING_EQUAL(hex, "60e431591ee0b67f0d8a26aacbf5b77f8e0bc6213728c5140546040f0ee37f54");
 }
 
 static void test_base_write_file_never_overwrites(void)
@@ -165,6 +200,8 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_base_integers),
 	IB_TEST(test_base_nearest_name),
 	IB_TEST(test_base_digest),
+	IB_TEST(test_base_digest_in_pieces),
+	IB_TEST(test_base_hmac),
 	IB_TEST(test_base_write_file_never_overwrites),
 	{0},
 };
