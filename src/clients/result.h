@@ -89,6 +89,7 @@ enum ib_setting_key {
 	IB_SET_GOODPUT,     /* thresholds, as given: "ttft:200 tpot:50" (ms) */
 	IB_SET_BACKEND,
 	IB_SET_LENGTH_RANGE, /* random share by which lengths vary */
+	IB_SET_READY_CHECK, /* s: how long the client tries whether the endpoint answers, before it begins */
 	IB_SETTINGS,
 };
 

@@ -50,6 +50,7 @@ const char *ib_setting_name(enum ib_setting_key key)
 		[IB_SET_GOODPUT] = "goodput",
 		[IB_SET_BACKEND] = "backend",
 		[IB_SET_LENGTH_RANGE] = "length_range",
+		[IB_SET_READY_CHECK] = "ready_check",
 	};
 
 	return names[key];

@@ -21,6 +21,7 @@ const struct ib_client_flag ib_vllm_serve_flags[] = {
 	{"--seed", IB_SET_SEED},
 	{"--num-prompts", IB_SET_REQUESTS},
 	{"--num-warmups", IB_SET_WARMUPS},
+	{"--ready-check-timeout-sec", IB_SET_READY_CHECK},
 	{"--max-concurrency", IB_SET_CONCURRENCY},
 	{"--request-rate", IB_SET_RATE},
 	{"--input-len", IB_SET_INPUT_LEN},

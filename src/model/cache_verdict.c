@@ -65,25 +65,33 @@ int64_t ib_cache_delta(const struct ib_record *record, const char *const *names,
 	return why || isnan(sum) ? IB_NONE : count(sum);
 }
 
-/* What is known of the hits of the client's own tokens when the server counted more than it sent: others may account for as many hits as
- * there are tokens of others. */
-struct own {
-	int64_t hits_min, hits_max, queries;
+/* Prompt tokens and hits, split among the requests that the client counts, those that it sent on its own, and others. */
+struct parts {
+	int64_t hits, queries, expected; /* counted; of the requests that the client counts, or IB_NONE */
+	int64_t own;                /* tokens of its own requests, as many of them as the queries leave room for; each may have hit, or have made others hit */
+	int64_t others;             /* tokens of somebody else: as many hits may be theirs */
+	int64_t hits_min, hits_max; /* that are due to neither */
 };
 
-static struct own own_share(int64_t hits, int64_t queries, int64_t expected)
+static struct parts split(const struct ib_record *r, int64_t hits, int64_t queries)
 {
-	int64_t others = expected != IB_NONE && queries > expected ? queries - expected : 0;
+	struct parts p = {.hits = hits, .queries = queries, .expected = r->cache.expected_queries};
+	int64_t more = p.expected != IB_NONE && queries > p.expected ? queries - p.expected : 0;
+	int64_t sure = r->cache.own_tokens > 0 ? r->cache.own_tokens : 0, perhaps = r->cache.own_perhaps_tokens > 0 ? r->cache.own_perhaps_tokens : 0;
 
-	return (struct own){hits > others ? hits - others : 0, hits < queries - others ? hits : queries - others, queries - others};
+	p.own = more < sure ? more : more == sure + perhaps ? sure + perhaps : sure;
+	p.others = more - p.own;
+	p.hits_min = hits > more ? hits - more : 0;
+	p.hits_max = hits < queries - more ? hits : queries - more;
+	return p;
 }
 
-/* Warm and reuse: are there enough hits, whoever had them? */
-static bool enough(const struct ib_contract_evidence *e, const struct own *own)
+/* Warm and reuse: what must come from the cache, of the requests that the client counts. */
+static int64_t needed(const struct ib_contract_evidence *e, const struct parts *p)
 {
-	if (isnan(e->hit_share_min))
-		return own->hits_max > 0;
-	return own->queries > 0 && (double)own->hits_max >= e->hit_share_min * (double)own->queries;
+	int64_t of = p->queries - p->own - p->others;
+
+	return isnan(e->hit_share_min) || of <= 0 ? 1 : (int64_t)ceil(e->hit_share_min * (double)of);
 }
 
 static struct verdict say(enum ib_evidence_of evidence, char *why)
@@ -91,30 +99,88 @@ static struct verdict say(enum ib_evidence_of evidence, char *why)
 	return (struct verdict){evidence, why};
 }
 
-/* Once counters are there. expected is IB_NONE when nobody knows. */
-static struct verdict decide(const struct ib_contract_evidence *e, enum ib_condition condition, int64_t hits, int64_t queries, int64_t expected)
+/* What the client's own requests have to do with it; "" where there are none. Allocated. */
+static char *own_words(const struct ib_record *r, const struct parts *p)
+{
+	if (p->own == 0)
+		return ib_strdup("");
+	return ib_asprintf("; %" PRId64 " requests that the client sent on its own before (%" PRId64 " prompt tokens) explain at most %" PRId64 " of these",
+			   p->own > r->cache.own_tokens ? r->cache.own_requests + 1 : r->cache.own_requests, p->own, p->own < p->hits ? p->own : p->hits);
+}
+
+/* Every token is accounted for: cold and reset. */
+static struct verdict fresh_verdict(const struct ib_contract_evidence *e, const struct parts *p, const char *counted, const char *own)
+{
+	if (p->hits <= e->hits_max)
+		return say(IB_CONFIRMED, ib_asprintf("%s, all as expected", counted));
+	return say(IB_UNCONFIRMED, ib_asprintf("%s, where at most %" PRId64 " may%s: so a measured prompt was in the cache before; let the client send none, or allow "
+					       "them with 'hits_max'",
+					       counted, e->hits_max, own));
+}
+
+/* Warm and reuse. */
+static struct verdict full_verdict(const struct ib_contract_evidence *e, const struct parts *p, const char *counted, const char *own)
+{
+	if (p->hits_min >= needed(e, p) || p->own == 0)
+		return say(IB_CONFIRMED, ib_asprintf("%s, all as expected", counted));
+	return say(IB_UNCONFIRMED, ib_asprintf("%s, where at least %" PRId64 " of the measured ones must%s", counted, needed(e, p), own));
+}
+
+/* Fewer or more tokens than all requests together have. */
+static struct verdict uneven(const struct ib_record *r, const struct parts *p)
+{
+	if (p->queries < p->expected)
+		return say(IB_UNCONFIRMED, ib_asprintf("the server counted %" PRId64 " prompt tokens, fewer than the %" PRId64 " expected", p->queries, p->expected));
+	if (r->cache.own_requests > 0 && r->cache.own_tokens == IB_NONE)
+		return say(IB_UNCONFIRMED, ib_asprintf("the server counted %" PRId64 " prompt tokens, %" PRId64 " more than the client counts: it also sent %" PRId64
+						       " requests on its own, whose length its result does not hold",
+						       p->queries, p->queries - p->expected, r->cache.own_requests));
+	if (p->others == 0)
+		return say(IB_UNCONFIRMED, ib_asprintf("the server counted %" PRId64 " prompt tokens, fewer than the %" PRId64 " expected with those that the client sent on "
+						       "its own",
+						       p->queries, p->expected + r->cache.own_tokens));
+	return say(IB_UNCONFIRMED, ib_asprintf("the server counted %" PRId64 " prompt tokens, more than the %" PRId64 " expected: someone else used it", p->queries,
+					       p->expected + p->own));
+}
+
+/* Hits that can be neither the client's own requests' nor somebody else's, where none may be; too few, whoever had them, where some must be. The verdict's why
+ * is NULL where nothing is contradicted. */
+static struct verdict contradiction(const struct ib_contract_evidence *e, bool fresh, const struct parts *p, const char *counted, const char *own)
+{
+	if (fresh && p->hits_min > e->hits_max)
+		return say(IB_CONTRADICTED, ib_asprintf("%s, where at most %" PRId64 " may%s", counted, e->hits_max, own));
+	if (fresh || p->expected == IB_NONE || p->queries < p->expected || p->hits_max >= needed(e, p))
+		return say(IB_UNCONFIRMED, NULL);
+	if (isnan(e->hit_share_min))
+		return say(IB_CONTRADICTED, ib_asprintf("%s, where some must", counted));
+	return say(IB_CONTRADICTED, ib_asprintf("%s, where at least %g %% must", counted, 100 * e->hit_share_min));
+}
+
+static bool is_uneven(const struct ib_record *r, const struct parts *p)
+{
+	return p->queries < p->expected || p->others > 0 || p->own < r->cache.own_tokens || (r->cache.own_requests > 0 && r->cache.own_tokens == IB_NONE);
+}
+
+/* Once counters are there. */
+static struct verdict decide(const struct ib_contract_evidence *e, enum ib_condition condition, const struct ib_record *r, int64_t hits, int64_t queries)
 {
 	bool fresh = condition == IB_CACHE_COLD || condition == IB_CACHE_RESET;
 	ib_auto_free char *share = queries > 0 ? ib_asprintf(" (%.1f %%)", 100.0 * (double)hits / (double)queries) : ib_strdup("");
 	ib_auto_free char *counted = ib_asprintf("%" PRId64 " of %" PRId64 " prompt tokens%s came from the cache", hits, queries, share);
-	const struct own own = own_share(hits, queries, expected);
+	const struct parts p = split(r, hits, queries);
+	ib_auto_free char *own = own_words(r, &p);
+	struct verdict against;
 
 	if (condition == IB_CACHE_UNSPECIFIED)
 		return say(IB_UNCONFIRMED, ib_asprintf("%s; no condition is claimed", counted));
-	if (fresh && own.hits_min > e->hits_max)
-		return say(IB_CONTRADICTED, ib_asprintf("%s, where at most %" PRId64 " may", counted, e->hits_max));
-	if (expected == IB_NONE)
+	against = contradiction(e, fresh, &p, counted, own);
+	if (against.why)
+		return against;
+	if (p.expected == IB_NONE)
 		return say(IB_UNCONFIRMED, ib_asprintf("%s, but how many prompt tokens the client sent is not known", counted));
-	if (queries < expected)
-		return say(IB_UNCONFIRMED, ib_asprintf("the server counted %" PRId64 " prompt tokens, fewer than the %" PRId64 " expected", queries, expected));
-	if (!fresh && !enough(e, &own) && isnan(e->hit_share_min))
-		return say(IB_CONTRADICTED, ib_asprintf("%s, where some must", counted));
-	if (!fresh && !enough(e, &own))
-		return say(IB_CONTRADICTED, ib_asprintf("%s, where at least %g %% must", counted, 100 * e->hit_share_min));
-	if (queries > expected)
-		return say(IB_UNCONFIRMED,
-			   ib_asprintf("the server counted %" PRId64 " prompt tokens, more than the %" PRId64 " expected: someone else used it", queries, expected));
-	return say(IB_CONFIRMED, ib_asprintf("%s, all as expected", counted));
+	if (is_uneven(r, &p))
+		return uneven(r, &p);
+	return fresh ? fresh_verdict(e, &p, counted, own) : full_verdict(e, &p, counted, own);
 }
 
 static const char *text(const json_t *o, const char *key, const char *otherwise)
@@ -163,7 +229,7 @@ static struct verdict of_counters(const struct ib_contract_evidence *e, enum ib_
 		return say(IB_UNCONFIRMED, ib_steal(&why));
 	if (queries == IB_NONE || hits == IB_NONE || hits > queries)
 		return say(IB_UNCONFIRMED, ib_strdup("the server's counters make no sense: more hits than queries, or no whole numbers"));
-	return decide(e, condition, hits, queries, r->cache.expected_queries);
+	return decide(e, condition, r, hits, queries);
 }
 
 /* --- files in the page cache --- */

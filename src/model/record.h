@@ -128,6 +128,9 @@ struct ib_record {
 		struct ib_record_counter *counters;
 		size_t counters_n;
 		int64_t expected_queries; /* or IB_NONE */
+		/* Requests that the client sent on its own, before those that it counts: how many (0: none that is known; IB_NONE: nobody looked), their
+		 * prompt tokens, and those of one more that it sends in some versions only. Tokens are IB_NONE where nobody knows. */
+		int64_t own_requests, own_tokens, own_perhaps_tokens;
 	} cache;
 	int64_t server_output_tokens; /* the server's own count during the run, or IB_NONE */
 	struct ib_record_requests requests;

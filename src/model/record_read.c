@@ -204,6 +204,23 @@ static int read_counter(const json_t *o, const char *where, struct ib_record *r,
 	return 0;
 }
 
+/* A record of an earlier version does not say. */
+static int read_own_requests(const json_t *cache, const char *where, struct ib_record *r, struct ib_err *err)
+{
+	const json_t *o = json_object_get(cache, "client_requests");
+	int e;
+
+	if (!o)
+		r->cache.own_requests = IB_NONE;
+	if (!o || json_is_null(o))
+		return 0;
+	if (!json_is_object(o))
+		return ib_fail_at(err, IB_E_SYNTAX, where, "'%s': 'client_requests' is no object", where);
+	if ((e = get_num(o, where, "requests", &r->cache.own_requests, err)) < 0 || (e = get_num(o, where, "prompt_tokens", &r->cache.own_tokens, err)) < 0)
+		return e;
+	return get_num(o, where, "perhaps_prompt_tokens", &r->cache.own_perhaps_tokens, err);
+}
+
 static int read_cache(const json_t *o, const char *where, struct ib_record *r, struct ib_err *err)
 {
 	int e, word, condition;
@@ -211,7 +228,7 @@ static int read_cache(const json_t *o, const char *where, struct ib_record *r, s
 	if ((e = get_word(o, where, "condition", ib_condition_names, &condition, err)) < 0 ||
 	    (e = get_word(o, where, "evidence", ib_evidence_names, &word, err)) < 0 ||
 	    (e = ib_get_dup(o, where, "why", &r->cache.why, err)) < 0 || (e = ib_get_dup_opt(o, where, "engine", &r->cache.engine, err)) < 0 ||
-	    (e = get_num(o, where, "expected_queries", &r->cache.expected_queries, err)) < 0)
+	    (e = get_num(o, where, "expected_queries", &r->cache.expected_queries, err)) < 0 || (e = read_own_requests(o, where, r, err)) < 0)
 		return e;
 	r->cache.condition = ib_strdup(ib_condition_names[condition]);
 	r->cache.evidence = (enum ib_evidence_of)word;

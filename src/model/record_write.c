@@ -131,7 +131,7 @@ static json_t *hooks_json(const struct ib_record *r)
 
 static json_t *cache_json(const struct ib_record *r)
 {
-	json_t *o = ib_json_object(), *counters = ib_json_array();
+	json_t *o = ib_json_object(), *counters = ib_json_array(), *own;
 
 	for (size_t i = 0; i < r->cache.counters_n; i++) {
 		const struct ib_record_counter *c = &r->cache.counters[i];
@@ -149,6 +149,15 @@ static json_t *cache_json(const struct ib_record *r)
 	ib_json_set_str(o, "engine", r->cache.engine);
 	ib_json_set(o, "counters", counters);
 	set_num(o, "expected_queries", r->cache.expected_queries);
+	if (r->cache.own_requests <= 0 && r->cache.own_perhaps_tokens == 0) {
+		ib_json_set(o, "client_requests", NULL);
+		return o;
+	}
+	own = ib_json_object();
+	set_num(own, "requests", r->cache.own_requests);
+	set_num(own, "prompt_tokens", r->cache.own_tokens);
+	set_num(own, "perhaps_prompt_tokens", r->cache.own_perhaps_tokens);
+	ib_json_set(o, "client_requests", own);
 	return o;
 }
 

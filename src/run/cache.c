@@ -95,6 +95,8 @@ void ib_cache_judge(const struct ib_contract_evidence *evidence, enum ib_conditi
 	free(record->cache.engine);
 	record->cache.engine = ib_strdup(evidence->engine);
 	record->cache.expected_queries = !evidence->engine ? IB_NONE : evidence->queries != IB_UNSET ? evidence->queries : input_tokens;
+	if (!evidence->engine || evidence->queries != IB_UNSET) /* the contract counts all that will be sent */
+		record->cache.own_requests = record->cache.own_tokens = record->cache.own_perhaps_tokens = 0;
 	if (read)
 		take(&engine, before, after, record);
 	free(record->cache.why);

@@ -11,7 +11,7 @@
 
 /* Judges a run by the rules of man/ib-contract.5 (Cache conditions). before and after are the pages of all endpoints, one behind the other, in Prometheus'
  * text form, or NULL where one of them could not be read (or there are no endpoints); input_tokens is what the client reports, or IB_NONE. The record's
- * sections server_identity and residency must be there. Fills record->cache (its condition stays) and record->server_output_tokens. */
+ * sections server_identity and residency must be there, and record->cache.own_*. Fills record->cache (its condition stays) and record->server_output_tokens. */
 void ib_cache_judge(const struct ib_contract_evidence *evidence, enum ib_condition condition, const char *before, const char *after, int64_t input_tokens,
 		    struct ib_record *record);
 

@@ -12,8 +12,10 @@
 #include "base/io.h"
 #include "base/str.h"
 #include "clients/client.h"
+#include "clients/warmups.h"
 #include "run/expect.h"
 #include "run/files.h"
+#include "run/inside.h"
 #include "run/log_errors.h"
 
 #define FILES_MAX 1000000
@@ -260,6 +262,25 @@ static void take_results(struct ib_run *run, const struct tally *t, struct ib_re
 	note_logs(run, t);
 }
 
+static int64_t or_none(int64_t n)
+{
+	return n == IB_NOT_IN_FILE ? IB_NONE : n;
+}
+
+/* What the client sent on its own, and counts nowhere. */
+static void take_own(const struct ib_run *run, const struct ib_results *all)
+{
+	ib_auto_strv struct ib_strv argv = {0};
+	struct ib_warmups w;
+
+	if (ib_run_expand_all(run, run->spec->argv, false, &argv, NULL) < 0)
+		return;
+	ib_warmups_of((const char *const *)argv.v, argv.n, all, &w);
+	run->record->cache.own_requests = w.requests;
+	run->record->cache.own_tokens = or_none(w.tokens);
+	run->record->cache.own_perhaps_tokens = or_none(w.perhaps_tokens);
+}
+
 int ib_expect_read(struct ib_run *run, int64_t *ret_input_tokens, int64_t *ret_files, struct ib_err *err)
 {
 	__attribute__((cleanup(tally_clear))) struct tally t = {.start = &run->marker};
@@ -283,6 +304,7 @@ int ib_expect_read(struct ib_run *run, int64_t *ret_input_tokens, int64_t *ret_f
 	} else if (out.results.n > 0) {
 		apply_argv(run, &out.results);
 		take_results(run, &t, &out.results, ret_input_tokens);
+		take_own(run, &out.results);
 	}
 	return 0;
 }

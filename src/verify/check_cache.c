@@ -6,6 +6,7 @@
 
 #include "base/auto.h"
 #include "base/str.h"
+#include "clients/warmups.h"
 #include "model/cache_verdict.h"
 #include "verify/check.h"
 #include "verify/series.h"
@@ -42,21 +43,36 @@ static void one_hook(const struct ib_check *self, const struct ib_study_run *run
 
 static const char *const words[] = {[IB_UNCONFIRMED] = "unconfirmed", [IB_CONFIRMED] = "confirmed", [IB_CONTRADICTED] = "contradicted"};
 
+/* Are all results of the run at hand? */
+static bool read_whole(const struct ib_audit_run *audit)
+{
+	const struct ib_study_run *run = audit->run;
+
+	if (audit->results->n == 0 || run->torn_results.n || run->unread)
+		return false;
+	for (size_t i = 0; i < run->record.files_n; i++)
+		if (run->record.files[i].older) /* its results are not the run's */
+			return false;
+	return true;
+}
+
+static void differ(const struct ib_check *self, const struct ib_study_run *run, const char *what, int64_t want, int64_t got, struct ib_findings *f)
+{
+	ib_auto_free char *a = want == IB_NONE ? ib_strdup("not known") : ib_asprintf("%" PRId64, want);
+	ib_auto_free char *b = got == IB_NONE ? ib_strdup("not known") : ib_asprintf("%" PRId64, got);
+
+	ib_finding_values(ib_check_fail(self, f, IB_OK, run->doc.path, "the record %s", what), a, b);
+}
+
 /* Is the number of prompt tokens that the record expects the one that contract or client give? */
 static void one_expected(const struct ib_check *self, const struct ib_audit_run *audit, const struct ib_contract_evidence *evidence, struct ib_findings *f)
 {
-	const struct ib_study_run *run = audit->run;
-	const struct ib_results *results = audit->results;
-	int64_t sent = 0, expected = run->record.cache.expected_queries;
-	char want[32], got[32];
+	int64_t sent = 0, expected = audit->run->record.cache.expected_queries;
 
-	if (!evidence->engine || expected == IB_NONE || results->n == 0 || run->torn_results.n || run->unread)
+	if (!evidence->engine || expected == IB_NONE || !read_whole(audit))
 		return;
-	for (size_t i = 0; i < run->record.files_n; i++)
-		if (run->record.files[i].older) /* its results are not the run's */
-			return;
-	for (size_t i = 0; i < results->n; i++) {
-		const struct ib_result *res = &results->v[i];
+	for (size_t i = 0; i < audit->results->n; i++) {
+		const struct ib_result *res = &audit->results->v[i];
 
 		if (res->input_tokens == IB_NOT_IN_FILE && evidence->queries == IB_UNSET)
 			return;
@@ -64,12 +80,31 @@ static void one_expected(const struct ib_check *self, const struct ib_audit_run 
 	}
 	if (evidence->queries != IB_UNSET)
 		sent = evidence->queries;
-	if (sent == expected)
+	if (sent != expected)
+		differ(self, audit->run, "expects another number of prompt tokens than the client sent, or the contract says", sent, expected, f);
+}
+
+static int64_t or_none(int64_t n)
+{
+	return n == IB_NOT_IN_FILE ? IB_NONE : n;
+}
+
+/* Requests that are said to be the client's own explain hits: are they those of its command and its result? */
+static void one_own(const struct ib_check *self, const struct ib_audit_run *audit, const struct ib_contract_evidence *evidence, struct ib_findings *f)
+{
+	const struct ib_study_run *run = audit->run;
+	const struct ib_record *r = &run->record;
+	struct ib_warmups w = {0};
+
+	if (!evidence->engine || r->cache.own_requests == IB_NONE || !run->argv.n || !read_whole(audit))
 		return;
-	snprintf(want, sizeof(want), "%" PRId64, sent);
-	snprintf(got, sizeof(got), "%" PRId64, expected);
-	ib_finding_values(ib_check_fail(self, f, IB_OK, run->doc.path, "the record expects another number of prompt tokens than the client sent, or the contract "
-			"says"), want, got);
+	if (evidence->queries == IB_UNSET)
+		ib_warmups_of((const char *const *)run->argv.v, run->argv.n, audit->results, &w);
+	if (w.requests != r->cache.own_requests)
+		differ(self, run, "counts other requests that the client sent on its own than its command says", w.requests, r->cache.own_requests, f);
+	else if (or_none(w.tokens) != r->cache.own_tokens || or_none(w.perhaps_tokens) != r->cache.own_perhaps_tokens)
+		differ(self, run, "gives the requests that the client sent on its own other prompt tokens than its result says", or_none(w.tokens),
+		       r->cache.own_tokens, f);
 }
 
 /* The record's verdict against its own numbers. */
@@ -95,6 +130,7 @@ static void one_verdict(const struct ib_check *self, const struct ib_audit_run *
 	if (!evidence.engine && !evidence.files)
 		return;
 	one_expected(self, run, &evidence, f);
+	one_own(self, run, &evidence, f);
 	drawn = ib_cache_verdict(&evidence, condition, r, &why);
 	/* a page that could not be read leaves it unconfirmed: to say less than the numbers show is no fault */
 	if (drawn != r->cache.evidence && (r->cache.evidence != IB_UNCONFIRMED || drawn == IB_CONTRADICTED))

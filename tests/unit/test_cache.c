@@ -83,6 +83,62 @@ static void test_cache_verdicts(void)
 	}
 }
 
+/* Numbers of a real server: 16 prompts of 14408 tokens, 5 warm-ups of the first one (900 tokens), of which 896 can be found again. */
+static void test_cache_requests_of_the_client_explain_hits(void)
+{
+	static const struct {
+		enum ib_condition condition;
+		int queries, hits;
+		int64_t requests, tokens, perhaps, hits_max;
+		double share;
+		enum ib_evidence_of want;
+		const char *why;
+	} all[] = {
+		{IB_CACHE_RESET, 18908, 4480, 5, 4500, 0, 0, NAN, IB_UNCONFIRMED, "5 requests that the client sent on its own before (4500 prompt tokens) explain at most 4480"},
+		{IB_CACHE_RESET, 18908, 4500, 5, 4500, 0, 0, NAN, IB_UNCONFIRMED, "explain at most 4500"},
+		{IB_CACHE_RESET, 18908, 4501, 5, 4500, 0, 0, NAN, IB_CONTRADICTED, "4501 of 18908 prompt tokens (23.8 %) came from the cache, where at most 0 may; 5 requests"},
+		{IB_CACHE_RESET, 18908, 4480 + 896, 5, 4500, 0, 0, NAN, IB_CONTRADICTED, "explain at most 4500"},
+		{IB_CACHE_RESET, 18908, 4480, 5, 4500, 0, 4480, NAN, IB_CONFIRMED, "all as expected"},
+		{IB_CACHE_RESET, 18908, 0, 5, 4500, 0, 0, NAN, IB_CONFIRMED, ""},
+		/* fewer or more than they are */
+		{IB_CACHE_RESET, 18008, 0, 5, 4500, 0, 0, NAN, IB_UNCONFIRMED, "fewer than the 18908 expected with those that the client sent on its own"},
+		{IB_CACHE_RESET, 14408, 0, 5, 4500, 0, 0, NAN, IB_UNCONFIRMED, "fewer than"},
+		{IB_CACHE_RESET, 18909, 0, 5, 4500, 0, 0, NAN, IB_UNCONFIRMED, "more than the 18908 expected: someone else"},
+		{IB_CACHE_RESET, 18908, 4480, 0, 0, 0, 0, NAN, IB_UNCONFIRMED, "someone else used it"},
+		/* one more in some versions */
+		{IB_CACHE_RESET, 15308, 896, 0, 0, 900, 0, NAN, IB_UNCONFIRMED, "1 requests that the client sent on its own before (900 prompt tokens) explain at most 896"},
+		{IB_CACHE_RESET, 14408, 0, 0, 0, 900, 0, NAN, IB_CONFIRMED, ""},
+		{IB_CACHE_RESET, 19808, 5376, 5, 4500, 900, 0, NAN, IB_UNCONFIRMED, "6 requests that"},
+		{IB_CACHE_RESET, 14508, 0, 0, 0, 900, 0, NAN, IB_UNCONFIRMED, "someone else"},
+		/* nobody knows how long they are */
+		{IB_CACHE_RESET, 18908, 4480, 5, IB_NONE, 0, 0, NAN, IB_UNCONFIRMED, "4500 more than the client counts: it also sent 5 requests on its own"},
+		{IB_CACHE_RESET, 14408, 0, 5, IB_NONE, 0, 0, NAN, IB_UNCONFIRMED, "0 more than the client counts"},
+		/* where hits are wanted, those of its own requests prove nothing */
+		{IB_CACHE_REUSE, 18908, 18816, 5, 4500, 0, 0, 0.9, IB_CONFIRMED, ""},
+		{IB_CACHE_REUSE, 18908, 4480, 5, 4500, 0, 0, NAN, IB_UNCONFIRMED, "where at least 1 of the measured ones must; 5 requests"},
+		{IB_CACHE_REUSE, 18908, 13000, 5, 4500, 0, 0, 0.9, IB_UNCONFIRMED, "where at least 12968 of the measured ones must"},
+		{IB_CACHE_REUSE, 18908, 12967, 5, 4500, 0, 0, 0.9, IB_CONTRADICTED, "where at least 90 % must"},
+		{IB_CACHE_REUSE, 18908, 0, 5, 4500, 0, 0, NAN, IB_CONTRADICTED, "where some must"},
+	};
+
+	for (size_t i = 0; i < IB_LEN(all); i++) {
+		struct ib_contract_evidence e = {.engine = "vllm", .metrics_url = "", .queries = IB_UNSET, .hits_max = all[i].hits_max, .hit_share_min = all[i].share};
+		ib_auto_free char *before = vllm(1000, 500, 80), *after = vllm(1000 + all[i].queries, 500 + all[i].hits, 400);
+		ib_auto_record struct ib_record r;
+
+		ib_record_init(&r);
+		r.cache.own_requests = all[i].requests;
+		r.cache.own_tokens = all[i].tokens;
+		r.cache.own_perhaps_tokens = all[i].perhaps;
+		ib_cache_judge(&e, all[i].condition, before, after, 14408, &r);
+		CU_ASSERT_EQUAL(r.cache.expected_queries, 14408);
+		if (r.cache.evidence != all[i].want || !strstr(r.cache.why, all[i].why)) {
+			printf("# %zu: %s: %s\n", i, words[r.cache.evidence], r.cache.why);
+			CU_FAIL("verdict");
+		}
+	}
+}
+
 static void test_cache_contract_may_say_the_queries(void)
 {
 	struct ib_contract_evidence e = {.engine = "vllm", .metrics_url = "", .queries = 100, .hits_max = 0, .hit_share_min = NAN};
@@ -266,6 +322,7 @@ static void test_cache_prometheus_text_is_read_exactly(void)
 
 static const struct ib_test tests[] = {
 	IB_TEST(test_cache_verdicts),
+	IB_TEST(test_cache_requests_of_the_client_explain_hits),
 	IB_TEST(test_cache_contract_may_say_the_queries),
 	IB_TEST(test_cache_llamacpp_queries_are_a_sum),
 	IB_TEST(test_cache_without_counters_nothing_is_confirmed),
