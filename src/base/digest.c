@@ -73,6 +73,16 @@ static void digest(const void *first, size_t first_n, const void *data, size_t n
 	OPENSSL_cleanse(&ctx, sizeof(ctx));
 }
 
+void ib_sha256_raw_of(const void *data, size_t n, uint8_t ret[IB_SHA256_LEN])
+{
+	digest("", 0, data, n, ret);
+}
+
+void ib_sha512_of(const void *data, size_t n, uint8_t ret[IB_SHA512_LEN])
+{
+	need(SHA512(data, n, ret) != NULL);
+}
+
 void ib_sha256_of(const void *data, size_t n, char ret_hex[IB_HEX_LEN])
 {
 	uint8_t raw[IB_SHA256_LEN];

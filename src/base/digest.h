@@ -9,6 +9,7 @@
 #include "base/err.h"
 
 #define IB_SHA256_LEN 32
+#define IB_SHA512_LEN 64
 #define IB_HEX_LEN 65 /* 64 digits and a NUL */
 
 /* Starts libcrypto without openssl.cnf, so that no file and no variable can load code into it. For the tools, before
@@ -27,6 +28,8 @@ void ib_sha256_free(struct ib_sha256 **s);
 
 /* Digest of one block. */
 void ib_sha256_of(const void *data, size_t n, char ret_hex[IB_HEX_LEN]);
+void ib_sha256_raw_of(const void *data, size_t n, uint8_t ret[IB_SHA256_LEN]);
+void ib_sha512_of(const void *data, size_t n, uint8_t ret[IB_SHA512_LEN]);
 /* Digest and size of the rest of an open file. */
 IB_MUST int ib_sha256_fd(int fd, const char *name, char ret_hex[IB_HEX_LEN], uint64_t *ret_bytes, struct ib_err *err);
 void ib_hmac_sha256(const void *key, size_t key_n, const void *data, size_t n, uint8_t ret[IB_SHA256_LEN]);

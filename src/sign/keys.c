@@ -31,16 +31,9 @@ static void free_md(EVP_MD_CTX **c)
 
 const char *ib_key_type_name(enum ib_key_type t)
 {
-	return t == IB_KEY_ED25519 ? "ed25519" : "ecdsa-p256";
-}
+	static const char *const names[] = {"ed25519", "ecdsa-p256", "ed25519-sk", "ecdsa-p256-sk"};
 
-/* A string of the SSH wire format. */
-static void ssh_string(struct ib_buf *b, const void *data, size_t n)
-{
-	const uint8_t len[4] = {(uint8_t)(n >> 24), (uint8_t)(n >> 16), (uint8_t)(n >> 8), (uint8_t)n};
-
-	ib_buf_add(b, len, sizeof(len));
-	ib_buf_add(b, data, n);
+	return names[t];
 }
 
 static void name_key(struct ib_pubkey *k)
@@ -50,14 +43,7 @@ static void name_key(struct ib_pubkey *k)
 	ib_auto_free char *text = NULL;
 	uint8_t raw[IB_SHA256_LEN];
 
-	if (k->type == IB_KEY_ED25519) {
-		ssh_string(&blob, "ssh-ed25519", 11);
-		ssh_string(&blob, k->der + 12, 32);
-	} else {
-		ssh_string(&blob, "ecdsa-sha2-nistp256", 19);
-		ssh_string(&blob, "nistp256", 8);
-		ssh_string(&blob, k->der + 26, 65);
-	}
+	ib_pubkey_ssh_blob(k, &blob);
 	ib_sha256_add(sha, blob.data, blob.len);
 	ib_sha256_raw(sha, raw);
 	text = ib_b64_encode(raw, sizeof(raw));
@@ -97,39 +83,24 @@ int ib_pubkey_from_der(const uint8_t *der, size_t n, struct ib_pubkey *ret, stru
 	return 0;
 }
 
-/* Takes a string of the SSH wire format of exactly n bytes off *p, which has *left bytes; text (may be NULL) is what it must be. */
-static const uint8_t *take_string(const uint8_t **p, size_t *left, size_t n, const char *text)
-{
-	const uint8_t *s = *p + 4;
-
-	if (*left < 4 + n || memcmp(*p, (const uint8_t[4]){0, 0, 0, (uint8_t)n}, 4) != 0 || (text && memcmp(s, text, n) != 0))
-		return NULL;
-	*p += 4 + n;
-	*left -= 4 + n;
-	return s;
-}
-
-int ib_pubkey_from_ssh(const uint8_t *blob, size_t n, struct ib_pubkey *ret, struct ib_err *err)
+int ib_pubkey_from_point(enum ib_key_type type, const uint8_t *point, size_t n, const char *application, struct ib_pubkey *ret, struct ib_err *err)
 {
 	uint8_t der[IB_SPKI_MAX];
-	const uint8_t *point;
+	bool ed = ib_key_is_ed25519(type);
+	size_t head = ed ? sizeof(spki_ed25519) : 26; /* the point brings the last byte of the other one */
+	int r;
 
-	if (take_string(&blob, &n, 11, "ssh-ed25519")) {
-		point = take_string(&blob, &n, 32, NULL);
-		if (point && n == 0) {
-			memcpy(der, spki_ed25519, sizeof(spki_ed25519));
-			memcpy(der + sizeof(spki_ed25519), point, 32);
-			return ib_pubkey_from_der(der, 44, ret, err);
-		}
-	} else if (take_string(&blob, &n, 19, "ecdsa-sha2-nistp256") && take_string(&blob, &n, 8, "nistp256")) {
-		point = take_string(&blob, &n, 65, NULL);
-		if (point && n == 0) {
-			memcpy(der, spki_p256, 26);
-			memcpy(der + 26, point, 65);
-			return ib_pubkey_from_der(der, 91, ret, err);
-		}
-	}
-	return ib_fail(err, IB_E_KEY, 0, "the key is neither Ed25519 nor ECDSA P-256 in OpenSSH's form");
+	if (n != (ed ? 32u : 65u))
+		return ib_fail(err, IB_E_KEY, 0, "the key's point has %zu bytes", n);
+	memcpy(der, ed ? spki_ed25519 : spki_p256, head);
+	memcpy(der + head, point, n);
+	r = ib_pubkey_from_der(der, head + n, ret, err);
+	if (r < 0)
+		return r;
+	ret->type = type;
+	snprintf(ret->application, sizeof(ret->application), "%s", application);
+	name_key(ret);
+	return 0;
 }
 
 void ib_pubkey_pem(const struct ib_pubkey *k, struct ib_buf *b)
@@ -169,7 +140,7 @@ int ib_pubkey_from_pem(const char *pem, size_t n, struct ib_pubkey *ret, struct 
 
 bool ib_pubkey_equal(const struct ib_pubkey *a, const struct ib_pubkey *b)
 {
-	return a->der_n == b->der_n && memcmp(a->der, b->der, a->der_n) == 0;
+	return a->type == b->type && a->der_n == b->der_n && memcmp(a->der, b->der, a->der_n) == 0 && strcmp(a->application, b->application) == 0;
 }
 
 /* r and s in range, and their DER the only one. */
@@ -201,7 +172,7 @@ int ib_pubkey_verify(const struct ib_pubkey *k, const void *data, size_t n, cons
 	const unsigned char *p = k->der;
 	__attribute__((cleanup(free_pkey))) EVP_PKEY *key = d2i_PUBKEY(NULL, &p, (long)k->der_n);
 	__attribute__((cleanup(free_md))) EVP_MD_CTX *c = EVP_MD_CTX_new();
-	bool ed = k->type == IB_KEY_ED25519, form;
+	bool ed = ib_key_is_ed25519(k->type), form;
 
 	form = ed ? sig_n == 64 && ib_ed25519_point_ok(sig) && ib_ed25519_scalar_ok(sig + 32) : ecdsa_form_ok(sig, sig_n);
 	if (!form)

@@ -11,11 +11,13 @@
 #include "base/digest.h"
 #include "base/err.h"
 
-enum ib_key_type { IB_KEY_ED25519, IB_KEY_P256 };
+/* "sk": in a hardware token, which signs what it adds to the message, too (src/sign/sshsig.h). */
+enum ib_key_type { IB_KEY_ED25519, IB_KEY_P256, IB_KEY_SK_ED25519, IB_KEY_SK_P256 };
 
 #define IB_SPKI_MAX 91
 #define IB_FINGERPRINT_LEN 51 /* "SHA256:", 43 characters and a NUL */
 #define IB_KEY_FILE_MAX (1u << 20)
+#define IB_APPLICATION_MAX 64
 
 struct ib_pubkey {
 	enum ib_key_type type;
@@ -23,14 +25,21 @@ struct ib_pubkey {
 	size_t der_n;
 	char fingerprint[IB_FINGERPRINT_LEN]; /* as ssh-keygen -l prints it */
 	char sha256[IB_HEX_LEN];              /* of the DER: its name in signatures/keys/ */
+	char application[IB_APPLICATION_MAX + 1]; /* of a token's key, such as "ssh:"; "" otherwise */
 };
 
-const char *ib_key_type_name(enum ib_key_type t); /* "ed25519", "ecdsa-p256" */
+const char *ib_key_type_name(enum ib_key_type t); /* "ed25519", "ecdsa-p256", "ed25519-sk", "ecdsa-p256-sk" */
+bool ib_key_is_ed25519(enum ib_key_type t);
 
 /* Takes a DER SubjectPublicKeyInfo. IB_E_KEY: another algorithm or form, a point that is not canonical, not on the curve or of low order. */
 IB_MUST int ib_pubkey_from_der(const uint8_t *der, size_t n, struct ib_pubkey *ret, struct ib_err *err);
+/* The same from the bare point: 32 bytes, or 65 that begin with 4. application is copied. */
+IB_MUST int ib_pubkey_from_point(enum ib_key_type type, const uint8_t *point, size_t n, const char *application, struct ib_pubkey *ret, struct ib_err *err);
 /* The same from the public key blob of OpenSSH's files; IB_E_KEY also for types that are not ours. */
 IB_MUST int ib_pubkey_from_ssh(const uint8_t *blob, size_t n, struct ib_pubkey *ret, struct ib_err *err);
+/* That blob, and the name of its type ("ssh-ed25519"). */
+void ib_pubkey_ssh_blob(const struct ib_pubkey *k, struct ib_buf *b);
+const char *ib_pubkey_ssh_type(const struct ib_pubkey *k);
 /* PEM with lines of 64 columns. */
 void ib_pubkey_pem(const struct ib_pubkey *k, struct ib_buf *b);
 /* Exactly the bytes that ib_pubkey_pem() writes; IB_E_KEY otherwise. */

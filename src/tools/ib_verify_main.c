@@ -26,12 +26,16 @@ enum {
 	OPT_LIST_CLIENTS,
 	OPT_REQUESTS,
 	OPT_REQUIRE_SANDBOX,
-	OPT_EXTRACT
+	OPT_EXTRACT,
+	OPT_PRINCIPAL,
+	OPT_VERIFY_TIME
 };
 
 static const struct ib_opt options[] = {
 	{.id = OPT_TRUST, .letter = 't', .name = "trust", .metavar = "FILE", .help = "trust the public keys in FILE ('-': stdin)"},
 	{.id = OPT_FINGERPRINT, .letter = 'f', .name = "fingerprint", .metavar = "SHA256:...", .help = "trust the key of this fingerprint"},
+	{.id = OPT_PRINCIPAL, .letter = 'p', .name = "principal", .metavar = "WHO", .help = "require WHO's key, as allowed_signers names it"},
+	{.id = OPT_VERIFY_TIME, .name = "verify-time", .metavar = "TIME", .help = "judge the dates of keys at TIME, not now"},
 	{.id = OPT_UNSIGNED_OK, .name = "unsigned-ok", .help = "do not require a trusted signature"},
 	{.id = OPT_EXPECT_HEAD, .name = "expect-head", .metavar = "SHA256", .help = "require that the ledger ends with this entry"},
 	{.id = OPT_STRICT, .name = "strict", .help = "let warnings decide too"},
@@ -95,6 +99,13 @@ static int set(struct request *q, int id, const char *arg, struct ib_err *err)
 		break;
 	case OPT_RULES:
 		q->rules = arg;
+		break;
+	case OPT_PRINCIPAL:
+		q->opts.principal = arg;
+		break;
+	case OPT_VERIFY_TIME:
+		if (ib_time_parse(arg, &q->opts.at_ns, err) < 0)
+			return ib_fail(err, IB_E_USAGE, 0, "option '--verify-time' needs a time such as 2026-11-30T16:00:00Z, not '%s'", arg);
 		break;
 	case OPT_EXTRACT:
 		q->extract = arg;

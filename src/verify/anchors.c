@@ -9,7 +9,15 @@
 #include <unistd.h>
 
 #include "base/auto.h"
+#include "base/clock.h"
 #include "base/io.h"
+
+/* When a key must be valid, and whose it must be: the same for every anchor. */
+static void ask(const struct ib_ctx *ctx, const struct ib_verify_opts *opts, struct ib_trust *t)
+{
+	t->at = (opts->at_ns ? opts->at_ns : ib_wall_ns(ctx->clock)) / IB_NS;
+	t->principal = opts->principal;
+}
 
 static struct ib_trust *add(struct ib_anchors *a, const char *option, const char *value)
 {
@@ -40,11 +48,13 @@ static int load_file(struct ib_anchors *a, const char *path, struct ib_err *err)
 	return r < 0 ? r : ib_trust_add(add(a, "--trust", path), ib_buf_str(&b), b.len, path, err);
 }
 
-int ib_anchors_load(const struct ib_verify_opts *opts, struct ib_anchors *ret, struct ib_err *err)
+int ib_anchors_load(const struct ib_ctx *ctx, const struct ib_verify_opts *opts, struct ib_anchors *ret, struct ib_err *err)
 {
 	int r = 0;
 
 	*ret = (struct ib_anchors){0};
+	if (opts->principal && !opts->n_trust)
+		return ib_fail(err, IB_E_USAGE, 0, "'--principal %s' needs a file that says whose a key is: --trust with an allowed_signers file", opts->principal);
 	for (size_t i = 0; r == 0 && i < opts->n_trust; i++)
 		r = load_file(ret, opts->trust[i], err);
 	for (size_t i = 0; r == 0 && i < opts->n_fingerprints; i++) {
@@ -52,6 +62,9 @@ int ib_anchors_load(const struct ib_verify_opts *opts, struct ib_anchors *ret, s
 		if (r == 0)
 			r = ib_trust_add_fingerprint(add(ret, "--fingerprint", opts->fingerprints[i]), opts->fingerprints[i], err);
 	}
+	ask(ctx, opts, &ret->all);
+	for (size_t i = 0; i < ret->n; i++)
+		ask(ctx, opts, &ret->each[i]);
 	return r;
 }
 

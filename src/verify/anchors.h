@@ -13,8 +13,9 @@ struct ib_anchors {
 	size_t n;
 };
 
-/* Reads opts->trust ("-": standard input, once) and opts->fingerprints. IB_E_IO, IB_E_USAGE, IB_E_UNSUPPORTED. Clear in any case. */
-IB_MUST int ib_anchors_load(const struct ib_verify_opts *opts, struct ib_anchors *ret, struct ib_err *err);
+/* Reads opts->trust ("-": standard input, once) and opts->fingerprints; dates are judged at opts->at_ns. IB_E_IO,
+ * IB_E_USAGE, IB_E_UNSUPPORTED. Clear in any case. */
+IB_MUST int ib_anchors_load(const struct ib_ctx *ctx, const struct ib_verify_opts *opts, struct ib_anchors *ret, struct ib_err *err);
 void ib_anchors_clear(struct ib_anchors *a);
 #define ib_auto_anchors __attribute__((cleanup(ib_anchors_clear)))
 

@@ -92,7 +92,11 @@ static int check_tagmanifest(struct ib_packet_reader *p, struct ib_err *err)
 {
 	static const char *const listed[] = {"VERIFY.md", "bag-info.txt", "bagit.txt", "manifest-sha256.txt"};
 	ib_auto_manifest struct ib_manifest m;
-	int r = ib_manifest_parse(ib_steal(&p->tag_text[4]), p->tag_n[4], ib_tag_files[4], p->ret->top.name, false, &m, err);
+	int r;
+
+	p->tagmanifest = ib_strndup(p->tag_text[4], p->tag_n[4]);
+	p->tagmanifest_n = p->tag_n[4];
+	r = ib_manifest_parse(ib_steal(&p->tag_text[4]), p->tag_n[4], ib_tag_files[4], p->ret->top.name, false, &m, err);
 
 	if (r < 0)
 		return r;
@@ -407,6 +411,7 @@ static void reader_clear(struct ib_packet_reader *p)
 		free(p->sigs[i].data);
 	free(p->sigs);
 	free(p->payload);
+	free(p->tagmanifest);
 	ib_manifest_clear(&p->manifest);
 	ib_sha256_free(&p->sha);
 	ib_tar_free(&p->tar);

@@ -35,6 +35,7 @@ struct ib_packet_signer {
 	struct ib_pubkey key;
 	char *principal; /* from the trust file, or NULL */
 	bool trusted;
+	bool dsse, ssh; /* in which forms it signed: over the Statement, over the tag manifest */
 };
 
 struct ib_packet_result {

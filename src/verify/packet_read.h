@@ -41,6 +41,8 @@ struct ib_packet_reader {
 	size_t cursor; /* next line of the manifest */
 	struct ib_sig_file *sigs;
 	size_t n_sigs, sig_bytes;
+	char *tagmanifest; /* its bytes: what an SSH signature is over */
+	size_t tagmanifest_n;
 	char *payload; /* Statement of the first signer */
 	size_t payload_n;
 	enum ib_code worst; /* class of what was collected, by rank */

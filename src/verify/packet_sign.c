@@ -5,6 +5,7 @@
 
 #include "base/auto.h"
 #include "base/str.h"
+#include "sign/sshsig.h"
 #include "verify/packet_read.h"
 
 /* "12" of n bytes, without leading zeros; numbers beyond nine digits are all the same: too large. */
@@ -66,7 +67,7 @@ static int judge_files(struct ib_packet_reader *p, struct ib_err *err)
 			return r;
 		if (s->kind == IB_SIG_ROOT && (s->n != strlen(IB_EMPTY_TRUSTED_ROOT) || memcmp(s->data, IB_EMPTY_TRUSTED_ROOT, s->n) != 0))
 			return ib_fail_at(err, IB_E_HASH, s->path, "'%s' is not the fixed file of packets", s->path);
-		if (s->kind == IB_SIG_SSH || s->kind == IB_SIG_TIME) {
+		if (s->kind == IB_SIG_TIME) {
 			ib_fail_at(&e, IB_E_UNSUPPORTED, s->path, "'%s' cannot be judged by this version", s->path);
 			ib_packet_note(p, &e);
 		}
@@ -127,16 +128,21 @@ static int check_payload(struct ib_packet_reader *p, const struct ib_bundle *b, 
 	return 0;
 }
 
-static void add_signer(struct ib_packet_reader *p, const struct ib_pubkey *k)
+/* One key is one signer, in how many forms it signs. */
+static struct ib_packet_signer *add_signer(struct ib_packet_reader *p, const struct ib_pubkey *k)
 {
 	struct ib_packet_result *ret = p->ret;
 	struct ib_packet_signer *s;
 	const char *principal = NULL;
 
+	for (size_t i = 0; i < ret->n_signers; i++)
+		if (ib_pubkey_equal(&ret->signers[i].key, k))
+			return &ret->signers[i];
 	ret->signers = ib_realloc(ret->signers, ret->n_signers + 1, sizeof(*ret->signers));
 	s = &ret->signers[ret->n_signers++];
 	*s = (struct ib_packet_signer){.key = *k, .trusted = p->opts->trust && ib_trust_has(p->opts->trust, k, &principal)};
 	s->principal = ib_strdup(principal);
+	return s;
 }
 
 static int judge_bundle(struct ib_packet_reader *p, const struct ib_sig_file *file, struct ib_err *err)
@@ -160,19 +166,55 @@ static int judge_bundle(struct ib_packet_reader *p, const struct ib_sig_file *fi
 		return r;
 	r = check_payload(p, &b, err);
 	if (r == 0) /* a good signature under something else signs nothing here */
-		add_signer(p, &key->key);
+		add_signer(p, &key->key)->dsse = true;
 	return r;
 }
 
-static int judge_bundles(struct ib_packet_reader *p, unsigned long n, struct ib_err *err)
+static int judge_ssh(struct ib_packet_reader *p, const struct ib_sig_file *file, struct ib_err *err)
+{
+	ib_auto_sshsig struct ib_sshsig s;
+	struct ib_packet_signer *signer;
+	int r = ib_sshsig_parse(file->data, file->n, &s, err);
+
+	if (r == 0)
+		r = ib_sshsig_verify(&s, IB_SSHSIG_NAMESPACE, p->tagmanifest, p->tagmanifest_n, err);
+	if (r < 0)
+		return r;
+	for (size_t i = 0; i < p->n_sigs; i++)
+		if (p->sigs[i].kind == IB_SIG_KEY && ib_pubkey_equal(&p->sigs[i].key, &s.key))
+			p->sigs[i].used = true;
+	signer = add_signer(p, &s.key);
+	if (signer->ssh)
+		return ib_fail(err, IB_E_DUP, 0, "a second SSH signature by the key %s", s.key.fingerprint);
+	signer->ssh = true;
+	return 0;
+}
+
+static int at_file(const struct ib_sig_file *s, struct ib_err *err)
+{
+	ib_wrap(err, "'%s'", s->path);
+	snprintf(err->where, sizeof(err->where), "%s", s->path);
+	return err->code;
+}
+
+/* What cannot be judged is noted, and leaves the others their say. */
+static int judge_signatures(struct ib_packet_reader *p, unsigned long n, struct ib_err *err)
 {
 	for (unsigned long i = 1; i <= n; i++) {
-		const struct ib_sig_file *s = find(p, IB_SIG_BUNDLE, i);
+		const struct ib_sig_file *bundle = find(p, IB_SIG_BUNDLE, i), *ssh = find(p, IB_SIG_SSH, i);
+		struct ib_err e;
+		int r = bundle ? judge_bundle(p, bundle, err) : 0;
 
-		if (s && judge_bundle(p, s, err) < 0) {
-			ib_wrap(err, "'%s'", s->path);
-			snprintf(err->where, sizeof(err->where), "%s", s->path);
-			return err->code;
+		if (r < 0)
+			return at_file(bundle, err);
+		r = ssh ? judge_ssh(p, ssh, &e) : 0;
+		if (r < 0)
+			at_file(ssh, &e);
+		if (r == IB_E_UNSUPPORTED) {
+			ib_packet_note(p, &e);
+		} else if (r < 0) {
+			*err = e;
+			return r;
 		}
 	}
 	for (size_t i = 0; i < p->n_sigs; i++)
@@ -183,18 +225,24 @@ static int judge_bundles(struct ib_packet_reader *p, unsigned long n, struct ib_
 
 static void judge_trust(struct ib_packet_reader *p)
 {
+	const struct ib_pubkey *first = &p->ret->signers[0].key;
+	ib_auto_free char *why = NULL;
 	struct ib_err e;
 
-	for (size_t i = 0; i < p->ret->n_signers; i++)
+	for (size_t i = 0; i < p->ret->n_signers; i++) {
 		if (p->ret->signers[i].trusted)
 			return;
+		if (!why && p->opts->trust)
+			why = ib_trust_why(p->opts->trust, &p->ret->signers[i].key);
+	}
 	if (!p->opts->trust || ib_trust_empty(p->opts->trust))
 		ib_fail_at(&e, IB_E_TRUST, "signatures",
 			   "the signature verifies, but no trusted key was given: '--trust KEY.pub.pem' decides, with a key that comes from the signer "
 			   "and not from the packet");
+	else if (why)
+		ib_fail_at(&e, IB_E_TRUST, "signatures", "the signature verifies, but its key is not trusted: %s", why);
 	else
-		ib_fail_at(&e, IB_E_TRUST, "signatures", "the signature verifies, but its key %s is none of the trusted ones",
-			   p->ret->signers[0].key.fingerprint);
+		ib_fail_at(&e, IB_E_TRUST, "signatures", "the signature verifies, but its key %s is none of the trusted ones", first->fingerprint);
 	ib_packet_note(p, &e);
 }
 
@@ -222,8 +270,8 @@ int ib_packet_signatures(struct ib_packet_reader *p, struct ib_err *err)
 		return r;
 	if (bundles && !find(p, IB_SIG_ROOT, 0))
 		return ib_fail_at(err, IB_E_MISSING, "signatures/empty_trusted_root.json", "'signatures/empty_trusted_root.json' is missing");
-	r = judge_bundles(p, n, err);
-	if (r == 0 && bundles)
+	r = judge_signatures(p, n, err);
+	if (r == 0 && p->ret->n_signers)
 		judge_trust(p);
 	return r;
 }

@@ -154,12 +154,18 @@ static void signed_by(const struct screen *s)
 {
 	const struct ib_verdict *v = s->v;
 
+	bool statement = false;
+
 	verdict(s, "signed", v->is_signed);
+	for (size_t i = 0; i < v->n_signers; i++)
+		statement = statement || v->signers[i].dsse;
 	for (size_t i = 0; i < v->n_signers && i < 3; i++) {
 		ib_buf_addf(s->b, "%s%s (", i ? ", " : "", v->signers[i].fingerprint);
 		ib_text_safe(s->b, v->signers[i].key_type, 20);
-		ib_buf_addc(s->b, ')');
+		ib_buf_adds(s->b, v->signers[i].ssh ? v->signers[i].dsse ? ", also as SSH)" : ", SSH)" : ")");
 	}
+	if (v->n_signers && !statement)
+		ib_buf_adds(s->b, ": the files alone, no Statement");
 	if (!v->n_signers && v->kind != IB_KIND_PACKET)
 		ib_buf_addf(s->b, "a %s is signed when it is packed", ib_kind_name(v->kind));
 	else if (!v->n_signers)

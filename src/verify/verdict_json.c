@@ -42,6 +42,8 @@ static json_t *signers(const struct ib_verdict *v)
 		ib_json_set_str(o, "key_type", v->signers[i].key_type);
 		ib_json_set_bool(o, "trusted", v->signers[i].trusted);
 		ib_json_set_str(o, "principal", v->signers[i].principal);
+		ib_json_set_bool(o, "dsse", v->signers[i].dsse);
+		ib_json_set_bool(o, "ssh", v->signers[i].ssh);
 		ib_json_add(a, o);
 	}
 	return a;

@@ -127,10 +127,9 @@ int ib_verify_path(const struct ib_ctx *ctx, const char *path, const struct ib_v
 	struct stat st;
 	int r;
 
-	(void)ctx;
 	opts = opts ? opts : &no_opts;
 	*ret = (struct ib_verdict){0};
-	r = ib_anchors_load(opts, &anchors, err);
+	r = ib_anchors_load(ctx, opts, &anchors, err);
 	if (r < 0)
 		return r;
 	if (fd < 0)

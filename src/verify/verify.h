@@ -26,6 +26,8 @@ struct ib_verify_opts {
 	size_t n_trust;
 	const char *const *fingerprints; /* "SHA256:…" */
 	size_t n_fingerprints;
+	const char *principal; /* whose of the trusted keys it must be, or NULL */
+	int64_t at_ns; /* when keys with dates must be valid; 0: now */
 	const char *expect_head; /* SHA-256 that the ledger's last line must have, or NULL */
 	bool unsigned_ok, strict;
 	const struct ib_rules *rules; /* levels of the audit's checks, or NULL */
@@ -41,6 +43,7 @@ struct ib_signer {
 	char *key_type;    /* "ed25519", "ecdsa-p256" */
 	char *principal;   /* from the trust file, or NULL */
 	bool trusted;
+	bool dsse, ssh;    /* the forms in which it signed */
 };
 
 struct ib_verdict {

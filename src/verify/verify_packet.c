@@ -32,6 +32,8 @@ static void take_signers(struct ib_verdict *v, const struct ib_packet_result *re
 		to->key_type = ib_strdup(ib_key_type_name(from->key.type));
 		to->principal = ib_strdup(from->principal);
 		to->trusted = from->trusted;
+		to->dsse = from->dsse;
+		to->ssh = from->ssh;
 		if (from->trusted)
 			v->trusted = IB_HOLDS_YES;
 	}
@@ -54,17 +56,31 @@ static void leave_open(struct ib_verdict *v, const struct ib_verify_opts *opts)
 	}
 }
 
+static void apply_time(struct ib_verdict *v, const struct ib_packet_result *res, const struct ib_anchors *anchors)
+{
+	for (size_t i = 0; i < res->n_signers; i++)
+		if (ib_trust_dated(&anchors->all, &res->signers[i].key))
+			return;
+	ib_findings_add(&v->findings, "E_TRUST", IB_FINDING_E, IB_NOT_CHECKABLE,
+			"'--verify-time' does not apply: no key of a signer has dates in what you trust")
+		->code = IB_E_TRUST;
+}
+
 /* Every anchor that was given must apply: one that is silently passed over would look like trust. */
 static void apply_anchors(struct ib_verdict *v, const struct ib_packet_result *res, const struct ib_anchors *anchors)
 {
 	for (size_t a = 0; a < anchors->n && res->n_signers; a++) {
+		ib_auto_free char *why = NULL;
 		bool applies = false;
 
-		for (size_t i = 0; i < res->n_signers; i++)
+		for (size_t i = 0; i < res->n_signers; i++) {
 			applies = applies || ib_trust_has(&anchors->each[a], &res->signers[i].key, NULL);
+			if (!applies && !why)
+				why = ib_trust_why(&anchors->each[a], &res->signers[i].key);
+		}
 		if (!applies)
-			ib_findings_add(&v->findings, "E_TRUST", IB_FINDING_E, IB_NOT_CHECKABLE, "'%s' does not apply: it holds the key of no signature of this packet",
-					anchors->names[a])
+			ib_findings_add(&v->findings, "E_TRUST", IB_FINDING_E, IB_NOT_CHECKABLE, "'%s' does not apply: %s", anchors->names[a],
+					why ? why : "it holds the key of no signature of this packet")
 				->code = IB_E_TRUST;
 	}
 	if (!anchors->n || res->n_signers)
@@ -138,7 +154,7 @@ static void judge_study(struct ib_verdict *v, const struct ib_packet_result *res
 		ib_findings_add(&v->findings, "S00", IB_FINDING_I, IB_NOT_CHECKABLE, "what the study says was not judged: its bytes are not those of a sound packet");
 		return;
 	}
-	v->study.signed_head = res->has_statement && v->trusted == IB_HOLDS_YES; /* anybody can sign a shortened ledger anew */
+	v->study.signed_head = v->trusted == IB_HOLDS_YES; /* anybody can sign a shortened ledger anew */
 	ib_structure_check(&v->study, &v->findings);
 	ib_audit_of_study(&v->study, NULL, &v->audit);
 	v->audit.is_signed = v->is_signed == IB_HOLDS_YES;
@@ -203,6 +219,8 @@ static int packet(int fd, const char *path, const struct ib_verify_opts *opts, c
 	v->files = res.files;
 	v->bytes = res.bytes;
 	apply_anchors(v, &res, anchors);
+	if (opts->at_ns)
+		apply_time(v, &res, anchors);
 	judge_study(v, &res);
 	ib_verdict_settle(v, opts);
 	return opts->extract ? extract(fd, &in, &how, &res, opts, v, err) : 0;

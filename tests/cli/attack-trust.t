@@ -46,7 +46,9 @@ print(base64.b64encode(word(b"ssh-ed25519") + word(raw)).decode())' 2> /dev/null
 if [ -n "$blob" ]; then
     echo "alice@example.org ssh-ed25519 $blob" > it
     trust 0 "a line of allowed_signers"
-    for word in 'a,!b' CERT-AUTHORITY Restrict verify-required NO-PTY 'a@x namespaces="git"' 'a@x cert-authority' '"a b"'; do
+    echo "a,!b ssh-ed25519 $blob" > it
+    trust 0 "principals, one of them excluded"
+    for word in CERT-AUTHORITY Restrict verify-required NO-PTY 'a@x namespaces="git"' 'a@x cert-authority' '"a b"'; do
         echo "$word ssh-ed25519 $blob" > it
         trust 3 "a line that says '$word'"
     done

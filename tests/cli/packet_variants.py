@@ -13,6 +13,8 @@ import make_vectors as mv
 
 VECTORS = os.path.join(HERE, "..", "data", "packet", "vectors")
 OLD = [mv.Packet(os.path.join(VECTORS, f)) for f in ("good-plain.tar", "good-long.tar")]
+with open(os.path.join(HERE, "..", "fuzz", "corpus", "sshsig", "rsa.sig"), "rb") as f:
+    RSA = f.read()  # an SSH signature that neither can judge
 RND = random.Random(20261130)
 CHARS = b'\n\r\0 /.%aA0"{}[],:\\'
 
@@ -135,18 +137,18 @@ def signature_variants(p, keys):
     yield "unsigned, with the root", drop("sigstore", "keys/")
     yield "no root", drop("empty_trusted_root")
     yield "another root", add({S + "empty_trusted_root.json": b"{}\n"})
-    yield "SSH signature", add({S + "1.sshsig": b"x"})
-    yield "SSH signature alone", lambda s: {S + "1.sshsig": b"x"}
-    yield "SSH signature of a second signer", add({S + "2.sshsig": b"x"})
-    yield "SSH signature after a gap", add({S + "3.sshsig": b"x"})
+    yield "SSH signature", add({S + "1.sshsig": RSA})
+    yield "SSH signature alone", lambda s: {S + "1.sshsig": RSA}
+    yield "SSH signature of a second signer", add({S + "2.sshsig": RSA})
+    yield "SSH signature after a gap", add({S + "3.sshsig": RSA})
     yield "time stamp", add({S + "1.tsr": b"x"})
     yield "time stamp of nobody", add({S + "2.tsr": b"x"})
     yield "leading zero", add({S + "01.sigstore.json": one})
-    yield "number 0", add({S + "0.sshsig": b"x"})
-    yield "huge number", add({S + "99999999999999999999.sshsig": b"x"})
+    yield "number 0", add({S + "0.sshsig": RSA})
+    yield "huge number", add({S + "99999999999999999999.sshsig": RSA})
     yield "a directory more", add({S + "keys/x/y.pem": b"x"})
     yield "upper-case key name", lambda s: {(k.upper().replace("SIGNATURES/KEYS", "signatures/keys").replace(".PEM", ".pem") if "keys/" in k else k): v for k, v in s.items()}
-    yield "17 signatures", add({S + "%d.sshsig" % i: b"x" for i in range(1, 18)})
+    yield "17 signatures", add({S + "%d.sshsig" % i: RSA for i in range(1, 18)})
 
 
 def main():

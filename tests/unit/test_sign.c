@@ -219,7 +219,7 @@ static void test_sign_bad_trust_files_say_so(void)
 	CU_ASSERT_EQUAL(trust("-----BEGIN PUBLIC KEY-----\nAAAA\n-----END PUBLIC KEY-----\n"), IB_E_USAGE);
 	CU_ASSERT_EQUAL(trust("-----BEGIN PUBLIC KEY-----\nAAAA\n"), IB_E_USAGE);
 	CU_ASSERT_EQUAL(trust("ssh-rsa AAAAB3NzaC1yc2E=\n"), IB_E_UNSUPPORTED);
-	CU_ASSERT_EQUAL(trust("a namespaces=\"x\" ssh-ed25519 AAAA\n"), IB_E_UNSUPPORTED);
+	CU_ASSERT_EQUAL(trust("a namespaces=\"x\" ssh-ed25519 AAAA\n"), IB_E_USAGE);
 	CU_ASSERT_EQUAL(trust("cert-authority ssh-ed25519 AAAA\n"), IB_E_UNSUPPORTED);
 	/* the neutral element: any signature with S = 0 would verify */
 	CU_ASSERT_EQUAL(trust("-----BEGIN PUBLIC KEY-----\nMCowBQYDK2VwAyEAAQAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA=\n-----END PUBLIC KEY-----\n"), IB_E_USAGE);
