@@ -4,7 +4,7 @@
 
 usage: shell_at_terminal.py STEP... -- COMMAND...
 STEP: wait:TEXT (until it is shown), type:TEXT (with escapes), size:COLSxROWS, stopped (until the shell sees the command stopped), states (of all
-processes of the command), sleep:S, fg, signal:NAME (to the command's process group), hangup (the terminal goes away).
+processes of the command), sleep:S, raw:FILE (where what was shown is written at the end, as it was), fg, signal:NAME (to the command's process group), hangup (the terminal goes away).
 Prints what the steps found, one a line, then "status N" of the command, then what was shown."""
 import fcntl, os, pty, select, signal, struct, sys, termios, time
 
@@ -38,6 +38,7 @@ def shell(to):
 
 signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGUSR1])
 r, w = os.pipe()
+raw = None
 shell_pid, fd = pty.fork()
 if shell_pid == 0:
     os.close(r)
@@ -108,6 +109,8 @@ for step in steps:
     elif kind == "stopped":
         until(lambda: b"stopped\n" in said)
         said = said.replace(b"stopped\n", b"")
+    elif kind == "raw":
+        raw = arg
     elif kind == "states":
         print("states", states())
     elif kind == "sleep":
@@ -125,5 +128,7 @@ while fd >= 0:
     if not select.select([fd] if fd >= 0 else [], [], [], 0.3)[0]:
         break
 os.waitpid(shell_pid, 0)
+if raw:
+    open(raw, "wb").write(shown)
 print(said[said.index(b"status "):].split(b"\n")[0].decode())
 print(shown.replace(b"^D\b\b", b"").replace(b"\r\n", b"|").decode("latin-1"))
