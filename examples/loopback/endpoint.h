@@ -55,6 +55,9 @@ struct lb_config {
 	const char *model;
 	const char *port_file;     /* or NULL */
 	const char *truth_file;    /* or NULL */
+	const char *record_file;   /* or NULL */
+	bool record_bodies;
+	bool any_model;            /* whatever model a request names is this one */
 	char version[64];
 	char fingerprint[96];
 };
@@ -95,6 +98,9 @@ struct lb_server {
 	unsigned connections;
 	int truth_fd;                 /* -1: none */
 	uint64_t truth_lines;
+	int record_fd;                /* -1: none */
+	uint64_t record_lines;
+	bool record_broken;
 };
 
 /* --- one connection, one request (endpoint_http.c) --- */
@@ -185,6 +191,13 @@ void lb_metrics_text(struct lb_server *s, struct ib_buf *b);
 /* --- truth log (endpoint_truth.c): one line for each generation request and cache reset, written after the last byte was
  * sent --- */
 void lb_truth(struct lb_server *s, json_t *line); /* steals line */
+
+/* --- recording (endpoint_record.c): one line for each generation request, written when it arrives --- */
+extern const char *const lb_volatile_keys[]; /* left out of the canonical form; ends with NULL */
+IB_MUST int lb_record_open(struct lb_server *s, struct ib_err *err);
+/* data: n bytes of the body; body: the same parsed, or NULL; prompt_sha256 may be "". */
+void lb_record(struct lb_server *s, const char *path, const char *data, size_t n, const json_t *body, const char *prompt_sha256);
+void lb_record_close(struct lb_server *s);
 
 /* --- serving (endpoint_serve.c) --- */
 /* Listens, opens the truth log, writes the port file. */

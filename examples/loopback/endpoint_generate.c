@@ -290,7 +290,7 @@ static int refuse(struct answer *a, const json_t *body, struct ib_err *err)
 
 	if (parse_body(a, body, err) < 0)
 		return 400;
-	if (model && strcmp(model, a->conn->server->config.model) != 0) {
+	if (model && !a->conn->server->config.any_model && strcmp(model, a->conn->server->config.model) != 0) {
 		(void)!ib_fail(err, IB_E_MISSING, 0, "the model '%.100s' does not exist", model);
 		return 404;
 	}
@@ -359,6 +359,7 @@ void lb_generate(struct lb_conn *c, struct lb_request *q, bool chat)
 	a.created = ib_wall_ns(&ib_clock_system) / IB_NS;
 	if (ib_json_load(q->body, (size_t)q->body_n, "body", &body, &err) == 0)
 		status = refuse(&a, body, &err);
+	lb_record(c->server, q->path, q->body, (size_t)q->body_n, body, a.prompt_sha256);
 	a.job.number = arrived.number;
 	a.job.arrived_ns = arrived.arrived_ns;
 	if (!fail(&a)) {

@@ -13,7 +13,8 @@
 #include "tools/opt.h"
 
 enum { OPT_PORT = 1, OPT_PORT_FILE, OPT_TRUTH, OPT_MODEL, OPT_BLOCK, OPT_BLOCKS, OPT_BASE, OPT_PREFILL, OPT_DECODE, OPT_SLOWDOWN, OPT_RUNNING, OPT_LEN,
-       OPT_SEED, OPT_FAULT, OPT_LATE, OPT_SLOW_LISTEN, OPT_SLOW_START, OPT_LIFETIME };
+       OPT_SEED, OPT_FAULT, OPT_LATE, OPT_SLOW_LISTEN, OPT_SLOW_START, OPT_LIFETIME, OPT_RECORD,
+       OPT_RECORD_BODIES, OPT_ANY_MODEL };
 
 static const struct ib_opt options[] = {
 	{OPT_PORT, 0, "port", "PORT", "listen on 127.0.0.1:PORT; 0: any free one (default)"},
@@ -33,6 +34,9 @@ static const struct ib_opt options[] = {
 	{OPT_LATE, 0, "late", "TIME", "delay of the fault late (1s)"},
 	{OPT_SLOW_LISTEN, 0, "slow-listen", "TIME", "refuse connections for that long"},
 	{OPT_SLOW_START, 0, "slow-start", "TIME", "answer everything with status 503 for that long"},
+	{OPT_ANY_MODEL, 0, "any-model", NULL, "answer whatever model is asked for"},
+	{OPT_RECORD, 0, "record", "FILE", "keep a digest of each request (a new file)"},
+	{OPT_RECORD_BODIES, 0, "record-bodies", NULL, "with --record: keep the requests too"},
 	{OPT_LIFETIME, 0, "lifetime", "TIME", "end after that, for example 10m"},
 	{0},
 };
@@ -103,6 +107,15 @@ static int take(struct lb_config *c, int id, const char *arg, struct ib_err *err
 		return ib_duration_parse(arg, &c->slow_start_ns, err);
 	case OPT_LIFETIME:
 		return ib_duration_parse(arg, &c->lifetime_ns, err);
+	case OPT_ANY_MODEL:
+		c->any_model = true;
+		return 0;
+	case OPT_RECORD:
+		c->record_file = arg;
+		return 0;
+	case OPT_RECORD_BODIES:
+		c->record_bodies = true;
+		return 0;
 	case OPT_BASE:
 		return parse_us(arg, &c->prefill_base_ns, err);
 	case OPT_PREFILL:

@@ -64,7 +64,7 @@ int lb_server_open(struct lb_server *s, const struct lb_config *config, int64_t 
 	char text[16];
 	int r;
 
-	*s = (struct lb_server){.config = *config, .listen_fd = -1, .truth_fd = -1};
+	*s = (struct lb_server){.config = *config, .listen_fd = -1, .truth_fd = -1, .record_fd = -1};
 	s->started_wall_ns = ib_wall_ns(&ib_clock_system);
 	s->started_ns = lb_now_ns();
 	s->cache = lb_cache_new((size_t)config->cache_blocks, (size_t)config->block_tokens);
@@ -76,6 +76,8 @@ int lb_server_open(struct lb_server *s, const struct lb_config *config, int64_t 
 	r = bind_to(config->port, &s->listen_fd, ret_port, err);
 	if (r == 0)
 		r = open_truth(s, err);
+	if (r == 0)
+		r = lb_record_open(s, err);
 	if (r == 0 && !config->slow_listen_ns)
 		r = start_listening(s, err);
 	if (r == 0 && config->port_file) {
@@ -91,6 +93,7 @@ void lb_server_close(struct lb_server *s)
 		close(s->listen_fd);
 	if (s->truth_fd >= 0)
 		close(s->truth_fd);
+	lb_record_close(s);
 	lb_cache_free(&s->cache);
 	pthread_mutex_destroy(&s->lock);
 	pthread_cond_destroy(&s->turn);

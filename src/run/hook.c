@@ -59,11 +59,11 @@ int ib_run_ask(struct ib_run *run, const struct ib_run_ask *ask, struct ib_child
 
 	if (run->signals->caught)
 		return ib_fail(err, IB_E_STATE, 0, "interrupted by a signal");
-	if ((r = ib_run_expand_all(run, ask->argv, true, &args, err)) < 0 || (r = nameless(run, &out, err)) < 0 || (r = nameless(run, &errors, err)) < 0 ||
+	if ((!ask->verbatim && (r = ib_run_expand_all(run, ask->argv, true, &args, err)) < 0) || (r = nameless(run, &out, err)) < 0 || (r = nameless(run, &errors, err)) < 0 ||
 	    (*ask->dir && (r = ib_make_dirs(run->dir_fd, ask->dir, 0755, err)) < 0))
 		return r;
 	add_env(&env, run, ask->name);
-	spec.argv = args.v;
+	spec.argv = ask->verbatim ? ask->argv : args.v;
 	spec.env = env.v;
 	spec.stdin_fd = ask->stdin_fd >= 0 ? ask->stdin_fd : null;
 	spec.stdout_fd = out;

@@ -31,6 +31,7 @@ struct ib_run_ask {
 	char *const *argv;
 	int stdin_fd;           /* -1: nothing */
 	int64_t timeout_ns;     /* 0: none */
+	bool verbatim;          /* argv holds no placeholders any more */
 };
 IB_MUST int ib_run_ask(struct ib_run *run, const struct ib_run_ask *ask, struct ib_child_result *ret, struct ib_err *err);
 
