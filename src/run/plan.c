@@ -17,9 +17,11 @@
 #include "ledger/append.h"
 #include "redact/redact.h"
 #include "run/check.h"
+#include "run/ceiling.h"
 #include "run/plan_inside.h"
 #include "run/quality.h"
 #include "run/quality_sweep.h"
+#include "run/recording.h"
 #include "run/stop.h"
 
 #define LEDGER_MAX (1u << 30)
@@ -278,6 +280,19 @@ static int check_options(struct ib_plan *p, struct ib_err *err)
 	return o->only ? ib_slots_select(&p->slots, o->only, err) : 0;
 }
 
+/* What is asked for in place of the runs. */
+static int carry_out_aside(struct ib_plan *p, int *ret_exit, struct ib_err *err)
+{
+	int recorded = 0, measured = 0, r = 0;
+
+	if (p->options->record_workload)
+		r = ib_recording(p, p->options->record_bodies, &recorded, err);
+	if (r == 0 && p->options->ceiling)
+		r = ib_ceiling(p, &measured, err);
+	*ret_exit = recorded || measured || is_interrupted(p) ? 1 : 0;
+	return r;
+}
+
 static int carry_out_registered(struct ib_plan *p, int *ret_exit, struct ib_err *err)
 {
 	int r = ib_plan_env(p->ctx, &p->contract, err);
@@ -288,7 +303,7 @@ static int carry_out_registered(struct ib_plan *p, int *ret_exit, struct ib_err 
 		r = ib_signals_init(&p->signals, err);
 	if (r < 0)
 		return r;
-	r = carry_out(p, ret_exit, err);
+	r = p->options->record_workload || p->options->ceiling ? carry_out_aside(p, ret_exit, err) : carry_out(p, ret_exit, err);
 	ib_signals_clear(&p->signals);
 	return r;
 }

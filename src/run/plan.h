@@ -19,6 +19,9 @@ struct ib_plan_options {
 	bool dry_run;         /* only list the commands */
 	bool check;           /* only look whether the plan can be carried out */
 	bool no_capture, no_sample;
+	bool record_workload; /* only record what the clients send (run/recording.h); record_bodies: with the bodies */
+	bool record_bodies;
+	bool ceiling;         /* only measure the clients (run/ceiling.h) */
 };
 
 /* Carries out what is left of the plan, in order; the study directory becomes the working directory of the process. *ret_exit: 0 every slot was filled by a

@@ -41,6 +41,9 @@ enum {
 	OPT_EXCLUDE,
 	OPT_NOTE,
 	OPT_ANALYSIS,
+	OPT_RECORD_WORKLOAD,
+	OPT_RECORD_BODIES,
+	OPT_CEILING,
 	OPT_REASON,
 };
 
@@ -66,6 +69,9 @@ static const struct ib_opt options[] = {
 	{.id = OPT_RESULTS_KNOWN, .name = "results-known", .metavar = "yes|no", .help = "with --amend: whether results were known by then"},
 	{.id = OPT_EXCLUDE, .name = "exclude", .metavar = "RUN", .help = "leave a run out of the results, visibly"},
 	{.id = OPT_NOTE, .name = "note", .metavar = "TEXT", .help = "enter a remark into the ledger"},
+	{.id = OPT_RECORD_WORKLOAD, .name = "record-workload", .help = "with --plan: record what clients send, run nothing"},
+	{.id = OPT_RECORD_BODIES, .name = "record-bodies", .help = "with --record-workload: keep the requests too"},
+	{.id = OPT_CEILING, .name = "ceiling", .help = "with --plan: measure the clients by themselves"},
 	{.id = OPT_ANALYSIS, .name = "analysis", .help = "the command makes figures or tables from the study"},
 	{.id = OPT_REASON, .name = "reason", .metavar = "TEXT", .help = "with --amend, --exclude: why"},
 	{0},
@@ -176,6 +182,9 @@ static bool set_plain(struct args *a, int id, const char *arg)
 		{OPT_QUIET, &a->quiet, NULL},
 		{OPT_PLAN, NULL, &a->plan.contract},
 		{OPT_CHECK, &a->plan.check, NULL},
+		{OPT_RECORD_WORKLOAD, &a->plan.record_workload, NULL},
+		{OPT_RECORD_BODIES, &a->plan.record_bodies, NULL},
+		{OPT_CEILING, &a->plan.ceiling, NULL},
 		{OPT_ONLY, NULL, &a->plan.only},
 		{OPT_AMEND, &a->plan.amend, NULL},
 		{OPT_EXCLUDE, NULL, &a->exclude},
@@ -253,6 +262,10 @@ static int check_options(const struct args *a, struct ib_err *err)
 
 	if (a->mode != MODE_PLAN && plan_only)
 		return ib_fail(err, IB_E_USAGE, 0, "--check, --only and --amend belong to --plan");
+	if (a->mode != MODE_PLAN && (p->record_workload || p->ceiling))
+		return ib_fail(err, IB_E_USAGE, 0, "--record-workload and --ceiling belong to --plan");
+	if (p->record_bodies && !p->record_workload)
+		return ib_fail(err, IB_E_USAGE, 0, "--record-bodies belongs to --record-workload");
 	if (p->reason && !p->amend && a->mode != MODE_EXCLUDE)
 		return ib_fail(err, IB_E_USAGE, 0, "--reason belongs to --amend and --exclude");
 	if (p->results_known && !p->amend)
