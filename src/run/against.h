@@ -14,8 +14,8 @@ struct ib_against {
 	int64_t server_tokens; /* prompt tokens that the server itself counted meanwhile; IB_NONE: it was not asked or did not answer */
 };
 
-/* a->record and a->bodies are set by the caller, everything else is 0; cleared with ib_against_clear(). The endpoint takes no time for anything. IB_E_USAGE: the
- * command does not say where its load goes. A command that fails is no error. */
+/* a->record and a->bodies are set by the caller, everything else is 0; cleared with ib_against_clear(). The endpoint takes no time for anything.
+ * IB_E_USAGE: the command does not say where its load goes. A command that fails is no error. */
 IB_MUST int ib_against(struct ib_plan *plan, const struct ib_contract_slot *slot, struct ib_against *a, struct ib_err *err);
 void ib_against_clear(struct ib_against *a);
 #define ib_auto_against __attribute__((cleanup(ib_against_clear)))

@@ -54,12 +54,14 @@ int ib_run_ask(struct ib_run *run, const struct ib_run_ask *ask, struct ib_child
 {
 	ib_auto_strv struct ib_strv args = {0}, env = {0};
 	ib_auto_fd int out = -1, errors = -1, null = open("/dev/null", O_RDONLY | O_CLOEXEC);
-	struct ib_child_spec spec = {.timeout_ns = ask->timeout_ns, .grace_ns = run->spec->grace_ns ? run->spec->grace_ns : IB_GRACE_NS};
+	struct ib_child_spec spec = {.timeout_ns = ask->timeout_ns,
+				     .grace_ns = run->spec->grace_ns ? run->spec->grace_ns : IB_GRACE_NS};
 	int r;
 
 	if (run->signals->caught)
 		return ib_fail(err, IB_E_STATE, 0, "interrupted by a signal");
-	if ((!ask->verbatim && (r = ib_run_expand_all(run, ask->argv, true, &args, err)) < 0) || (r = nameless(run, &out, err)) < 0 || (r = nameless(run, &errors, err)) < 0 ||
+	if ((!ask->verbatim && (r = ib_run_expand_all(run, ask->argv, true, &args, err)) < 0) ||
+	    (r = nameless(run, &out, err)) < 0 || (r = nameless(run, &errors, err)) < 0 ||
 	    (*ask->dir && (r = ib_make_dirs(run->dir_fd, ask->dir, 0755, err)) < 0))
 		return r;
 	add_env(&env, run, ask->name);

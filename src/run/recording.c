@@ -52,8 +52,8 @@ static char *path_of(const struct ib_contract_slot *s, int n)
 	return ib_asprintf(DIR_NAME "/%s.%s%s%s.jsonl", s->group, s->cell, repeat, again);
 }
 
-static void compose(const struct ib_plan *plan, const struct ib_contract_slot *s, const struct ib_contract_workload *w, const struct ib_recorded *r, bool bodies,
-		    struct ib_buf *b)
+static void compose(const struct ib_plan *plan, const struct ib_contract_slot *s, const struct ib_contract_workload *w, const struct ib_recorded *r,
+		    bool bodies, struct ib_buf *b)
 {
 	ib_auto_json json_t *o = ib_json_object();
 

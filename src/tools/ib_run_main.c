@@ -254,6 +254,17 @@ static int choose_mode(struct args *a, bool command, struct ib_err *err)
 	return 0;
 }
 
+static int check_recording(const struct args *a, struct ib_err *err)
+{
+	const struct ib_plan_options *p = &a->plan;
+
+	if (a->mode != MODE_PLAN && (p->record_workload || p->ceiling))
+		return ib_fail(err, IB_E_USAGE, 0, "--record-workload and --ceiling belong to --plan");
+	if (p->record_bodies && !p->record_workload)
+		return ib_fail(err, IB_E_USAGE, 0, "--record-bodies belongs to --record-workload");
+	return 0;
+}
+
 /* Options that say nothing without another one. */
 static int check_options(const struct args *a, struct ib_err *err)
 {
@@ -262,10 +273,6 @@ static int check_options(const struct args *a, struct ib_err *err)
 
 	if (a->mode != MODE_PLAN && plan_only)
 		return ib_fail(err, IB_E_USAGE, 0, "--check, --only and --amend belong to --plan");
-	if (a->mode != MODE_PLAN && (p->record_workload || p->ceiling))
-		return ib_fail(err, IB_E_USAGE, 0, "--record-workload and --ceiling belong to --plan");
-	if (p->record_bodies && !p->record_workload)
-		return ib_fail(err, IB_E_USAGE, 0, "--record-bodies belongs to --record-workload");
 	if (p->reason && !p->amend && a->mode != MODE_EXCLUDE)
 		return ib_fail(err, IB_E_USAGE, 0, "--reason belongs to --amend and --exclude");
 	if (p->results_known && !p->amend)
@@ -293,6 +300,8 @@ static int parse(int argc, char **argv, struct args *a, struct ib_err *err)
 	if (a->info)
 		return 0;
 	r = choose_mode(a, s.at < argc, err);
+	if (r == 0)
+		r = check_recording(a, err);
 	return r < 0 ? r : check_options(a, err);
 }
 
