@@ -62,7 +62,7 @@ void ib_init_workloads(struct ib_buf *b, const struct ib_init_values *v)
 			own.cap = "1";
 			ib_init_argv(b, 4, "generator", &own, IB_INIT_WARM_UP, false);
 		} else {
-			ib_buf_adds(b, "    record: true # the client makes the prompts itself and keeps none\n");
+			ib_buf_adds(b, "    record: true # the client makes the prompts itself and keeps none: ib-run --record-workload keeps their digests\n");
 			ib_buf_addf(b, "    seed: %d\n", IB_INIT_SEED);
 		}
 		ib_buf_adds(b, "    # licence: # EDIT: of the prompts\n");

@@ -34,6 +34,11 @@ groups:
 EOT
 status 0 "a plan: ib-run finds ib-probe" ib-run --plan study/contract.yaml
 ok "what the endpoint says was kept" sh -c 'test -s study/runs/*/endpoint/version.json'
+mkdir recorded
+sed "s/^study: study/study: recorded/; s/^groups:/workloads: [{name: w, record: true}]\\ngroups:/; s/    repeats: 1/&\\n    workload: w/" study/contract.yaml > recorded/contract.yaml
+status 0 "a recording: ib-run finds ib-loopback" ib-run --plan recorded/contract.yaml --record-workload --ceiling
+is "six requests are recorded" "$(sed 1d recorded/workload/recorded/g.*.jsonl | wc -l | tr -d ' ')" 6
+ok "and the client's ceiling" sh -c 'test -s recorded/ceiling/*.json'
 status 0 "a command: ib-run finds ib-capture" ib-run -C study -- true
 ok "a capture was kept" sh -c 'ls study/captures/*.json'
 like "its run says so" "$(cat study/runs/*-r01-*/record.json)" '"node": "[0-9a-f]{64}"'

@@ -56,6 +56,28 @@ got = sorted(json.loads(l)["prompt_sha256"] for l in list(open("good/workload/re
 print(want == got)')" True
 lines=$(wc -l < one.truth | tr -d ' ')
 
+# any order, any number at a time, keys in any order, a new ID for each request: the same work
+cat > shuffle.py << 'EOT'
+import concurrent.futures, json, os, random, sys, urllib.request
+def send(i):
+    body = [("model", "some/model"), ("prompt", "prompt number %d" % (i // 2)), ("max_tokens", 2 + i), ("user", os.urandom(8).hex()), ("stream", False)]
+    random.shuffle(body)
+    r = urllib.request.Request(sys.argv[1] + "/v1/completions", json.dumps(dict(body), indent=random.choice([None, 1])).encode(), {"Content-Type": "application/json"})
+    urllib.request.urlopen(r).read()
+order = list(range(24))
+random.shuffle(order)
+print(*order, file=open(sys.argv[2], "a"))
+with concurrent.futures.ThreadPoolExecutor(int(sys.argv[3])) as p: list(p.map(send, order))
+EOT
+study shuffled "python3, $T/shuffle.py, \"$url\", $T/orders, \"{cap}\""
+rec shuffled
+cp shuffled/workload/recorded/g.cap-4.jsonl first.jsonl
+rec shuffled
+is "a client that shuffles and runs several at a time sends the same requests each time" "$(grep -c 'recorded again, the same 24 requests' "$T/.err") $(kinds shuffled)" "2 contract recording recording"
+is "in another order each time" "$(sort -u orders | wc -l | tr -d ' ')" 4
+is "whatever the concurrency" "$(head1 first.jsonl 'h["set_sha256"]')" "$(head1 shuffled/workload/recorded/g.cap-1.jsonl 'h["set_sha256"]')"
+is "requests that differ only in their length share a prompt" "$(head1 first.jsonl '[h["requests"], h["unique"], h["unique_prompts"]]')" "[24, 24, 12]"
+
 cat > client.sh << 'EOT'
 # another prompt each time it is run
 n=$(cat "$1/count" 2> /dev/null || echo 0)
