@@ -37,7 +37,7 @@ static int listening(unsigned *ret_port)
 static void test_listener_is_this_process(void)
 {
 	unsigned port;
-	ib_auto_fd int fd = listening(&port);
+	ib_auto_fd __attribute__((unused)) int fd = listening(&port);
 	ib_auto_free char *url = ib_asprintf("http://127.0.0.1:%u/metrics", port), *named = ib_asprintf("http://localhost:%u/metrics", port);
 	ib_auto_free char *other = ib_asprintf("http://127.0.0.2:%u/metrics", port);
 	struct ib_listener a, b;
@@ -58,7 +58,7 @@ static void test_listener_is_this_process(void)
 static void test_listener_of_a_socket_that_is_shared_is_the_oldest(void)
 {
 	unsigned port;
-	ib_auto_fd int fd = listening(&port);
+	ib_auto_fd __attribute__((unused)) int fd = listening(&port);
 	ib_auto_free char *url = ib_asprintf("http://127.0.0.1:%u/metrics", port);
 	struct ib_listener l;
 	pid_t child = fork();
