@@ -27,8 +27,8 @@ static inline void ib_auto_json_fn(json_t **j)
 
 /* --- load.c ---
  * Parses one document of n bytes. Refused as IB_E_JSON with line and column: duplicate keys, invalid UTF-8, byte 0, BOM,
- * NaN and Infinity, numbers out of range, depth over IB_JSON_DEPTH, anything after the value; IB_E_LIMIT: more than IB_JSON_MAX,
- * IB_JSON_VALUES or IB_JSON_CONTAINERS.
+ * NaN and Infinity, numbers out of range, anything after the value; IB_E_LIMIT: more than IB_JSON_MAX, IB_JSON_VALUES or
+ * IB_JSON_CONTAINERS, depth over IB_JSON_DEPTH.
  * name is the file in messages. Returns a new reference. */
 IB_MUST int ib_json_load(const char *data, size_t n, const char *name, json_t **ret, struct ib_err *err);
 /* The same for documents of other tools, whose strings may hold a model's output: "\u0000" is allowed in string values, which

@@ -51,7 +51,7 @@ static int check_shape(const char *data, size_t n, const char *name, struct ib_e
 		containers += c == '[' || c == '{';
 		depth += (c == '[' || c == '{') - (c == ']' || c == '}');
 		if (depth > IB_JSON_DEPTH)
-			return refuse(name, data, i, "nested more than 32 deep", err);
+			return ib_fail_at(err, IB_E_LIMIT, name, "'%s' is nested more than %d deep", name, IB_JSON_DEPTH);
 		if (containers > IB_JSON_CONTAINERS || values > IB_JSON_VALUES)
 			return ib_fail_at(err, IB_E_LIMIT, name, "'%s' holds more than %u values or %u lists and objects", name, IB_JSON_VALUES,
 					  IB_JSON_CONTAINERS);

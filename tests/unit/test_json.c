@@ -30,7 +30,7 @@ static void test_json_depth_is_limited(void)
 		ib_buf_addc(&b, '[');
 	for (int i = 0; i < 33; i++)
 		ib_buf_addc(&b, ']');
-	CU_ASSERT_EQUAL(ib_json_load(b.data, b.len, "x.json", &j, &err), IB_E_JSON);
+	CU_ASSERT_EQUAL(ib_json_load(b.data, b.len, "x.json", &j, &err), IB_E_LIMIT);
 	CU_ASSERT_EQUAL(ib_json_load(b.data + 1, b.len - 2, "x.json", &j, &err), 0);
 	json_decref(j);
 	ib_buf_clear(&b);
