@@ -12,12 +12,12 @@
 
 extern const struct ib_check ib_check_chain, ib_check_entries, ib_check_first, ib_check_accounts, ib_check_records, ib_check_binding, ib_check_files,
 	ib_check_dirs, ib_check_contracts, ib_check_captures, ib_check_plan, ib_check_seal, ib_check_withheld, ib_check_head, ib_check_torn,
-	ib_check_reread, ib_check_kept, ib_check_analyses, ib_check_load;
+	ib_check_reread, ib_check_kept, ib_check_analyses, ib_check_load, ib_check_times;
 
 const struct ib_check *const ib_study_checks[] = {
 	&ib_check_chain,     &ib_check_entries,  &ib_check_first, &ib_check_accounts, &ib_check_records,  &ib_check_binding, &ib_check_files,  &ib_check_dirs,
 	&ib_check_contracts, &ib_check_captures, &ib_check_plan,  &ib_check_seal,     &ib_check_withheld, &ib_check_head,    &ib_check_torn,   &ib_check_reread,
-	&ib_check_kept, &ib_check_analyses, &ib_check_load,
+	&ib_check_kept, &ib_check_analyses, &ib_check_load, &ib_check_times,
 	NULL,
 };
 
