@@ -10,11 +10,13 @@
 #include "base/auto.h"
 #include "base/clock.h"
 #include "base/digest.h"
+#include "base/io.h"
 #include "base/str.h"
 #include "collectors/collector.h"
 #include "redact/redact.h"
 
 #define TIMEOUT_NS (20 * IB_NS)
+#define PACKED_MAX (8u << 20)
 #define POINTER_MAX 1024 /* an LFS pointer is a short text */
 
 static void free_repository(git_repository **p)
@@ -217,8 +219,83 @@ static bool somebody_elses(int code)
 	return there;
 }
 
-/* No repository, or one that belongs to somebody else: then nothing in it is read. */
-static void refused(json_t *out, int code)
+static bool is_oid(const char *s)
+{
+	size_t n = strspn(s, "0123456789abcdef");
+
+	return !s[n] && (n == 40 || n == 64);
+}
+
+/* The name of a branch that may become a path: no way out, nothing odd. */
+static bool is_branch_ref(const char *s)
+{
+	return ib_starts(s, "refs/heads/") && s[strlen("refs/heads/")] && !strstr(s, "..") && !strstr(s, "//") && strlen(s) < 256 && ib_utf8_valid(s, strlen(s));
+}
+
+/* A file below dir that no link leads to; false: there is none. */
+static bool read_below(int dir, const char *path, struct ib_buf *b)
+{
+	ib_auto_fd int fd = ib_open_beneath(dir, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0);
+	struct stat st;
+
+	return fd >= 0 && fstat(fd, &st) == 0 && S_ISREG(st.st_mode) && ib_read_all(fd, path, b, NULL) == 0 && !memchr(ib_buf_str(b), '\0', b->len);
+}
+
+/* The first line of a short file. Allocated, or NULL. */
+static char *first_line(int dir, const char *path)
+{
+	ib_auto_buf struct ib_buf b = IB_BUF(4096);
+
+	return read_below(dir, path, &b) ? ib_strndup(ib_buf_str(&b), strcspn(ib_buf_str(&b), "\r\n")) : NULL;
+}
+
+/* The commit of a branch: its own file, else its line in packed-refs. Allocated, or NULL. */
+static char *branch_commit(int dir, const char *ref)
+{
+	ib_auto_buf struct ib_buf b = IB_BUF(PACKED_MAX);
+	ib_auto_free char *own = first_line(dir, ref);
+
+	if (own)
+		return is_oid(own) ? ib_steal(&own) : NULL;
+	if (!read_below(dir, "packed-refs", &b))
+		return NULL;
+	for (const char *line = ib_buf_str(&b); *line; line += strcspn(line, "\n"), line += *line == '\n') {
+		ib_auto_free char *one = ib_strndup(line, strcspn(line, "\n"));
+		char *name = strchr(one, ' ');
+
+		if (!name || strcmp(name + 1, ref) != 0)
+			continue;
+		*name = '\0';
+		return is_oid(one) ? ib_strdup(one) : NULL;
+	}
+	return NULL;
+}
+
+/* HEAD of a repository that git refuses to open because somebody else owns it: as its files say, with no configuration and no program of it. */
+static void head_of_files(const struct ib_ctx *ctx, json_t *out)
+{
+	ib_auto_free char *commit = NULL, *branch = NULL, *line = NULL;
+	ib_auto_fd int dir = -1;
+	git_buf path = {0};
+
+	if (git_repository_discover(&path, ".", 0, NULL) == 0)
+		dir = open(path.ptr, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	git_buf_dispose(&path);
+	line = dir < 0 ? NULL : first_line(dir, "HEAD");
+	if (line && is_oid(line)) {
+		commit = ib_steal(&line);
+	} else if (line && ib_starts(line, "ref: ") && is_branch_ref(line + strlen("ref: "))) {
+		branch = ib_redact_text(ctx->redact, line + strlen("ref: refs/heads/"));
+		commit = branch_commit(dir, line + strlen("ref: "));
+	}
+	if (commit)
+		ib_leaf_str(out, "commit", commit);
+	if (branch)
+		ib_leaf_str(out, "branch", branch);
+}
+
+/* No repository, or one that belongs to somebody else: then nothing in it is opened by git, and its configuration is not read. */
+static void refused(const struct ib_ctx *ctx, json_t *out, int code)
 {
 	static const char *const leaves[] = {"repository", "commit", "branch", "remote", "dirty", "submodules"};
 	struct ib_fact why = {IB_FACT_ERROR, 0};
@@ -227,8 +304,11 @@ static void refused(json_t *out, int code)
 		why = (struct ib_fact){IB_FACT_DENIED, EPERM};
 	else if (code == GIT_ENOTFOUND)
 		why = absent;
+	if (why.status == IB_FACT_DENIED)
+		head_of_files(ctx, out);
 	for (size_t i = 0; i < IB_LEN(leaves); i++)
-		ib_leaf_missing(out, leaves[i], why);
+		if (!json_object_get(json_object_get(out, "data"), leaves[i]))
+			ib_leaf_missing(out, leaves[i], why);
 }
 
 static int run(struct ib_ctx *ctx, void *arg, int fd)
@@ -248,7 +328,7 @@ static int run(struct ib_ctx *ctx, void *arg, int fd)
 		return 2;
 	r = git_repository_open_ext(&repo, ".", 0, NULL);
 	if (r < 0) {
-		refused(out, r);
+		refused(ctx, out, r);
 		ib_answer_emit(fd, out);
 		return 0;
 	}

@@ -22,7 +22,7 @@ static bool judge(const struct ib_check *self, const struct ib_facts *node, cons
 		said = ib_check_fail_as(self, f, IB_FINDING_I, file, "the source had changes beyond commit %.12s, named by digest alone", commit ? commit
 				: "?") != NULL;
 	else if (strcmp(state, "clean") != 0)
-		why = ib_asprintf("the repository could not be read (%s)", state);
+		why = ib_asprintf("the repository could not be read (%s)%s%.12s", state, commit ? ": its HEAD is commit " : "", commit ? commit : "");
 	if (node->v[IB_FACT_GIT_SUBMODULES])
 		said = ib_check_fail(self, f, IB_OK, file, "submodules are not at the commit that the repository names: %s",
 				node->v[IB_FACT_GIT_SUBMODULES]) != NULL;

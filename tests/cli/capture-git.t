@@ -60,14 +60,33 @@ git init -q "$T/inner" && (cd "$T/inner" && echo x > y && git add y && git commi
 git submodule --quiet add "$T/inner" module 2>/dev/null
 git commit -q -m module
 is "submodules with their commits" "$(get '[(x["path"], x["commit"] == x["checked_out"]) for x in d["submodules"]]')" "[('module', True)]"
+git submodule --quiet deinit -f module
+is "one that is not checked out says so" "$(get '[(x["commit"] is not None, x["checked_out"]) for x in d["submodules"]]')" "[(True, None)]"
 git remote add origin ssh://me:pw1234@git.example.org/x.git
 is "the remote without its user" "$(get 'd["remote"]')" "ssh://git.example.org/x.git"
 
 if [ "$(id -u)" = 0 ]; then
+    head=$(git rev-parse HEAD)
     chown -R 65534 "$T/repo/.git" "$T/repo"
-    is "somebody else's repository is refused" "$(get '(d["commit"], m["commit"]["status"], m["commit"]["errno"], g["status"])')" "(None, 'denied', 'EPERM', 'ok')"
+    refused='(m["repository"]["status"], m["repository"]["errno"], m["dirty"]["status"], m["remote"]["status"], g["status"])'
+    is "somebody else's repository is refused" "$(get "$refused")" "('denied', 'EPERM', 'denied', 'denied', 'ok')"
+    is "its HEAD is read from files" "$(get '(d["commit"], d["branch"], d["repository"])')" "('$head', 'main', None)"
+    printf '# pack-refs with: peeled\n%s refs/heads/other\n%s refs/heads/main\n' "$(printf '%040d' 1)" "$head" > "$T/repo/.git/packed-refs"
+    mv "$T/repo/.git/refs/heads/main" "$T/ref-main"
+    is "also from packed references" "$(get 'd["commit"]')" "$head"
+    printf 'ref: refs/heads/../../../../secret\n' > "$T/repo/.git/HEAD"; printf '%064d\n' 7 > "$T/secret"
+    is "no reference leads out of the repository" "$(get '(d["commit"], m["commit"]["status"])')" "(None, 'denied')"
+    rm -rf "$T/repo/.git/refs/heads"; mkdir "$T/out"; cp "$T/secret" "$T/out/main"; ln -s "$T/out" "$T/repo/.git/refs/heads"
+    rm "$T/repo/.git/packed-refs"; printf 'ref: refs/heads/main\n' > "$T/repo/.git/HEAD"
+    is "nor does a link" "$(get '(d["commit"], d["branch"])')" "(None, 'main')"
+    printf '%s\n' "$head" > "$T/repo/.git/HEAD"
+    is "a detached HEAD" "$(get '(d["commit"], d["branch"], m["branch"]["status"])')" "('$head', None, 'denied')"
+    head -c 100 /dev/zero > "$T/repo/.git/HEAD"
+    is "what is no HEAD is none" "$(get '(d["commit"], g["status"])')" "(None, 'ok')"
+    printf '%s\n' "$head" > "$T/repo/.git/HEAD"
     printf '[safe]\n\tdirectory = *\n' > "$T/.gitconfig"
-    is "whatever the user's configuration says" "$(HOME=$T get 'm["commit"]["status"]')" denied
+    is "whatever the user's configuration says" "$(HOME=$T get 'm["repository"]["status"]')" denied
+    ok "no configuration was changed" sh -c '! grep -q safe "$1/gitconfig" && test "$(grep -c directory "$1/.gitconfig")" = 1' sh "$T"
     chown -R 0 "$T/repo"
 else
     skip "somebody else's repository is refused" "only root can make one"
