@@ -278,3 +278,10 @@ void ib_strv_clear(struct ib_strv *l)
 	l->v = NULL;
 	l->n = 0;
 }
+
+bool ib_nfs_remains(const char *name)
+{
+	const char *rest = ib_starts(name, ".nfs") ? name + strlen(".nfs") : "";
+
+	return strlen(rest) >= 8 && !rest[strspn(rest, "0123456789abcdefABCDEF.")];
+}

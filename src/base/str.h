@@ -37,6 +37,10 @@ IB_MUST int ib_parse_int(const char *s, int64_t min, int64_t max, int64_t *ret, 
 /* True when all bytes form valid UTF-8 (no surrogates, no overlong forms). */
 bool ib_utf8_valid(const char *s, size_t n);
 
+/* The name under which an NFS client keeps a file that was removed or replaced while a process had it open (".nfs" and hexadecimal digits). It is
+ * gone as soon as that process closes it: no evidence can name it. */
+bool ib_nfs_remains(const char *name);
+
 /* The known name nearest to word (edit distance at most a third of its length, at least 1), or NULL. names ends with NULL. */
 const char *ib_nearest(const char *word, const char *const *names);
 

@@ -71,7 +71,7 @@ static int walk(struct walk *w, int dirfd, const char *prefix, int depth, struct
 			if (below < 0)
 				return ib_fail(err, IB_E_IO, errno, "cannot open directory '%s'", path);
 			r = walk(w, below, path, depth + 1, err);
-		} else {
+		} else if (!S_ISREG(st.st_mode) || !ib_nfs_remains(e->d_name)) {
 			r = add_file(w, path, &st, err);
 		}
 		errno = 0;

@@ -120,6 +120,10 @@ static void visit(struct walk *w, int dir_fd, const char *name, const char *pref
 		w->stuck += fchmodat(dir_fd, name, st.st_mode & 0555, 0) < 0;
 		return;
 	}
+	if (ib_nfs_remains(name)) {
+		note(w, path, "is what NFS keeps of a file that was removed while it was open: it is not recorded, and no packet holds it");
+		return;
+	}
 	if (ib_starts(path, "output/") && ib_run_file_older(&st.st_mtim, w->start))
 		note(w, path, "is older than the start of the command");
 	if (!ib_utf8_valid(path, strlen(path))) {
@@ -145,16 +149,38 @@ static int walk(struct walk *w, int dir_fd, const char *prefix, int depth, struc
 	return 0;
 }
 
-/* A digest must not reach the disk before what it is of. File systems that cannot sync say EINVAL. */
-static void digest(struct walk *w, int dir_fd, const char *path)
+static int open_and_digest(int dir_fd, const char *path, int *ret_fd, char hex[IB_HEX_LEN], uint64_t *bytes, struct ib_err *err)
 {
 	ib_auto_fd int fd = openat(dir_fd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+	int r;
+
+	if (fd < 0)
+		return ib_fail(err, IB_E_IO, errno, "cannot open '%s'", path);
+	r = ib_sha256_fd(fd, path, hex, bytes, err);
+	if (r == 0)
+		*ret_fd = ib_steal_fd(&fd);
+	return r;
+}
+
+/* A digest must not reach the disk before what it is of. File systems that cannot sync say EINVAL. A file of a network file system that was replaced
+ * elsewhere is stale once: it is opened again. */
+static void digest(struct walk *w, int dir_fd, const char *path)
+{
+	ib_auto_fd int fd = -1;
 	char hex[IB_HEX_LEN];
+	struct ib_err err = {0};
 	struct stat st;
 	uint64_t bytes;
+	int e = open_and_digest(dir_fd, path, &fd, hex, &bytes, &err);
 
-	if (fd < 0 || ib_sha256_fd(fd, path, hex, &bytes, NULL) < 0) {
-		note(w, path, "cannot be read and is not recorded");
+	if (e < 0 && err.sys == ESTALE)
+		e = open_and_digest(dir_fd, path, &fd, hex, &bytes, &err);
+	if (e < 0) {
+		ib_auto_free char *why = ib_asprintf("cannot be read and is not recorded: %s", strerror(err.sys));
+
+		note(w, path, why);
+		if (ib_starts(path, "output/"))
+			ib_record_fail(w->r, "truncated_output");
 		return;
 	}
 	if (w->paths.n <= SYNC_EACH_MAX && fdatasync(fd) < 0 && errno != EINVAL && errno != EROFS)

@@ -69,7 +69,8 @@ static void count_files(struct tally *t, int at, const char *name, const char *p
 		ib_auto_free char *path = ib_asprintf("%s/%s", prefix, e->d_name);
 		struct stat st;
 
-		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 || fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
+		if (strcmp(e->d_name, ".") == 0 || strcmp(e->d_name, "..") == 0 || ib_nfs_remains(e->d_name) ||
+		    fstatat(dirfd(d), e->d_name, &st, AT_SYMLINK_NOFOLLOW) < 0)
 			continue;
 		if (S_ISREG(st.st_mode))
 			count_file(t, path, &st);

@@ -27,7 +27,7 @@ static bool ignored(const char *name)
 	for (size_t i = 0; i < IB_LEN(names); i++)
 		if (strcmp(names[i], name) == 0)
 			return true;
-	return false;
+	return ib_nfs_remains(name);
 }
 
 static void digest(struct walk *w, int dir_fd, const char *name, struct ib_snapshot_file *f)

@@ -162,6 +162,8 @@ static int take_entry(struct walk *w, int dirfd, const char *name, const char *p
 		note(w, path, IB_E_IO, IB_NOT_CHECKABLE, "went away while it was read");
 		return 0;
 	}
+	if (S_ISREG(st.st_mode) && ib_nfs_remains(name))
+		return 0; /* neither recorded nor packed: it goes when a process closes it */
 	if (S_ISREG(st.st_mode))
 		return take_file(w, dirfd, name, path, &st, err);
 	if (!S_ISDIR(st.st_mode)) {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* For LD_PRELOAD: the IB_FAULT_AT-th call of IB_FAULT_CALL fails. IB_FAULT_KIND: a number is its errno; "short": half of a write is done; "wait": it
- * waits for a signal, 20 s at most. With IB_FAULT_AT=0 nothing fails, and "faults: COUNT" is printed at the end. A strace that does this is stopped by
- * the sandbox's list of system calls. */
+ * waits for a signal, 20 s at most. IB_FAULT_MORE: so many calls after it fail, too. With IB_FAULT_AT=0 nothing fails, and "faults: COUNT" is printed at the
+ * end. A strace that does this is stopped by the sandbox's list of system calls. */
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -28,11 +28,12 @@ static const char *kind(void)
 /* Is this the call that shall fail? errno is set then. */
 static bool due(const char *name)
 {
-	const char *call = getenv("IB_FAULT_CALL"), *at = getenv("IB_FAULT_AT");
+	const char *call = getenv("IB_FAULT_CALL"), *at = getenv("IB_FAULT_AT"), *more = getenv("IB_FAULT_MORE");
 
 	if (!call || !at || strcmp(call, name) != 0)
 		return false;
-	if (++calls != strtol(at, NULL, 10))
+	calls++;
+	if (calls < strtol(at, NULL, 10) || calls > strtol(at, NULL, 10) + (more ? strtol(more, NULL, 10) : 0))
 		return false;
 	errno = (int)strtol(kind(), NULL, 10);
 	return true;
@@ -124,6 +125,22 @@ int close(int fd)
 	next(fd); /* as the kernel does it: closed all the same */
 	errno = (int)strtol(kind(), NULL, 10);
 	return -1;
+}
+
+/* Only of a file whose path ends with IB_FAULT_PATH. */
+int openat(int dir, const char *path, int flags, ...)
+{
+	NEXT(openat);
+	const char *end = getenv("IB_FAULT_PATH");
+	size_t n = strlen(path), k = end ? strlen(end) : 0;
+	mode_t mode = 0;
+	va_list ap;
+
+	va_start(ap, flags);
+	if (flags & O_CREAT)
+		mode = va_arg(ap, mode_t);
+	va_end(ap);
+	return k && n >= k && strcmp(path + n - k, end) == 0 && due("openat") ? -1 : next(dir, path, flags, mode);
 }
 
 long syscall(long number, ...)
