@@ -4,9 +4,11 @@
 #include <fcntl.h>
 #include <hwloc.h>
 #include <sched.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
+#include <unistd.h>
 #ifdef HAVE_LINUX_LANDLOCK_H
 #include <linux/landlock.h>
 #endif
@@ -17,6 +19,8 @@
 #include "collectors/collector.h"
 
 #define TIMEOUT_NS (10 * IB_NS)
+#define CPU "/sys/devices/system/cpu"
+#define NODE "/sys/devices/system/node"
 
 /* --- a child confined to a recorded root: hwloc follows absolute links out of it --- */
 
@@ -68,6 +72,15 @@ static void clean_environment(void)
 	setenv("HWLOC_COMPONENTS", "linux,stop", 1); /* the x86 component asks the running processor, whatever the root */
 	setenv("HWLOC_PLUGINS_PATH", "", 1);
 	setenv("HWLOC_HIDE_ERRORS", "2", 1);
+}
+
+/* hwloc's own words about a strange /sys, even those of a failed assertion, are not for the user's terminal. */
+static void be_silent(void)
+{
+	int null = open("/dev/null", O_WRONLY | O_CLOEXEC);
+
+	if (null >= 0)
+		(void)dup2(null, STDERR_FILENO);
 }
 
 /* Keeps only those attributes that describe a kind of machine: not its name, serial numbers, addresses or our process. */
@@ -200,6 +213,7 @@ static int run(struct ib_ctx *ctx, void *arg, int fd)
 	hwloc_topology_t t;
 
 	(void)arg;
+	be_silent();
 	clean_environment();
 	if (!ib_root_is_live(ctx->root)) {
 		if (!confine(ctx->root, &path))
@@ -216,19 +230,113 @@ static int run(struct ib_ctx *ctx, void *arg, int fd)
 	return 0;
 }
 
+/* --- without hwloc: what /proc/cpuinfo says --- */
+
+struct counted {
+	struct ib_strv packages, cores; /* "physical id", "physical id/core id", each once */
+	int64_t pus;
+	bool told; /* every processor so far has both */
+};
+
+static void add_once(struct ib_strv *l, char *s)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (strcmp(l->v[i], s) == 0) {
+			free(s);
+			return;
+		}
+	ib_strv_take(l, s);
+}
+
+/* The number behind "key<blanks>: ", or -1. */
+static long number_of(const char *line, const char *key)
+{
+	size_t n = strlen(key);
+
+	if (strncmp(line, key, n) != 0)
+		return -1;
+	line += n + strspn(line + n, " \t");
+	return *line == ':' && line[1] == ' ' && line[2] >= '0' && line[2] <= '9' ? strtol(line + 2, NULL, 10) : -1;
+}
+
+static void end_processor(struct counted *c, long *package, long *core)
+{
+	if (*package >= 0 && *core >= 0) {
+		add_once(&c->packages, ib_asprintf("%ld", *package));
+		add_once(&c->cores, ib_asprintf("%ld/%ld", *package, *core));
+	} else {
+		c->told = false;
+	}
+	*package = *core = -1;
+}
+
+static void count_processors(const char *text, struct counted *c)
+{
+	long package = -1, core = -1;
+	bool in = false;
+
+	for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
+		if (number_of(line, "processor") >= 0) {
+			if (in)
+				end_processor(c, &package, &core);
+			in = true;
+			c->pus++;
+		}
+		package = number_of(line, "physical id") >= 0 ? number_of(line, "physical id") : package;
+		core = number_of(line, "core id") >= 0 ? number_of(line, "core id") : core;
+	}
+	if (in)
+		end_processor(c, &package, &core);
+}
+
+static void count_leaf(json_t *out, const char *leaf, int64_t n, struct ib_fact why)
+{
+	if (n > 0)
+		ib_leaf_int(out, leaf, n);
+	else
+		ib_leaf_missing(out, leaf, why);
+}
+
+static void from_cpuinfo(struct ib_ctx *ctx, json_t *out)
+{
+	static const char *const not_there[] = {"numa_nodes", "caches", "hwloc_version", "xml_sha256"};
+	ib_auto_buf struct ib_buf b = IB_BUF(16u << 20);
+	struct ib_fact fact = ib_read_text(ctx, "/proc/cpuinfo", &b);
+	struct counted c = {.told = true};
+
+	count_processors(ib_buf_str(&b), &c);
+	if (fact.status == IB_FACT_OK)
+		fact.status = IB_FACT_ABSENT; /* for what the text does not hold */
+	count_leaf(out, "packages", c.told ? (int64_t)c.packages.n : 0, fact);
+	count_leaf(out, "cores", c.told ? (int64_t)c.cores.n : 0, fact);
+	count_leaf(out, "pus", c.pus, fact);
+	for (size_t i = 0; i < IB_LEN(not_there); i++)
+		ib_leaf_missing(out, not_there[i], (struct ib_fact){IB_FACT_UNSUPPORTED, 0});
+	ib_strv_clear(&c.packages);
+	ib_strv_clear(&c.cores);
+}
+
 static int collect(struct ib_ctx *ctx, json_t *out, struct ib_err *err)
 {
 	const struct ib_answer_job job = {.name = "topology", .run = run, .timeout_ns = TIMEOUT_NS};
-	bool known;
+	ib_auto_buf struct ib_buf online = IB_BUF(4096);
+	struct ib_fact nodes;
+	bool known, hwloc;
 	int r = ib_answer_ask(ctx, &job, out, &known, err);
 
-	/* any copy of a machine's files is enough for hwloc */
-	return known ? r : ib_answer_run(ctx, &job, out, err);
+	if (!known) /* any copy of a machine's files is enough for hwloc */
+		r = ib_answer_run(ctx, &job, out, err);
+	hwloc = json_object_get(json_object_get(out, "data"), "pus") != NULL;
+	if (!hwloc)
+		from_cpuinfo(ctx, out);
+	ib_leaf_str(out, "source", hwloc ? "hwloc" : "/proc/cpuinfo");
+	nodes = ib_read_text(ctx, NODE "/online", &online);
+	if (hwloc && nodes.status != IB_FACT_OK)
+		ib_leaf_missing(out, "numa_nodes", nodes); /* hwloc makes one up where the kernel names none */
+	return r;
 }
 
 /* What hwloc opens for what is kept here. As root it would also look at serial numbers, which are dropped. */
-#define CPU "/sys/devices/system/cpu"
-#define NODE "/sys/devices/system/node"
 static const char *const reads[] = {"hwloc", CPU "/online", CPU "/possible", CPU "/cpu*/online", CPU "/cpu*/cpu_capacity", CPU "/cpu*/topology/*",
 	CPU "/cpu*/cache/index*/*", CPU "/cpu*/cpufreq/base_frequency", CPU "/cpu*/cpufreq/cpuinfo_max_freq", NODE "/online", NODE "/possible",
 	NODE "/node*/cpumap", NODE "/node*/distance", NODE "/node*/meminfo", NODE "/node*/hugepages/*/*", NODE "/node*/access*/initiators/*",
@@ -237,7 +345,7 @@ static const char *const reads[] = {"hwloc", CPU "/online", CPU "/possible", CPU
 
 const struct ib_collector ib_collector_topology = {
 	.name = "topology",
-	.title = "packages, cores, caches, NUMA nodes by hwloc; its XML by digest",
+	.title = "packages, cores, caches, NUMA nodes by hwloc, its XML by digest; else what /proc/cpuinfo says",
 	.reads = reads,
 	.collect = collect,
 };
