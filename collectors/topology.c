@@ -248,45 +248,51 @@ static void add_once(struct ib_strv *l, char *s)
 	ib_strv_take(l, s);
 }
 
-/* The number behind "key<blanks>: ", or -1. */
-static long number_of(const char *line, const char *key)
+/* The number behind "key<blanks>: "; false: this is another line. */
+static bool number_of(const char *line, const char *key, long *ret)
 {
 	size_t n = strlen(key);
 
 	if (strncmp(line, key, n) != 0)
-		return -1;
+		return false;
 	line += n + strspn(line + n, " \t");
-	return *line == ':' && line[1] == ' ' && line[2] >= '0' && line[2] <= '9' ? strtol(line + 2, NULL, 10) : -1;
+	if (*line != ':' || line[1] != ' ' || line[2] < '0' || line[2] > '9')
+		return false;
+	*ret = strtol(line + 2, NULL, 10);
+	return true;
 }
 
-static void end_processor(struct counted *c, long *package, long *core)
+struct processor {
+	long package, core;
+	bool has_package, has_core, begun;
+};
+
+static void end_processor(struct counted *c, struct processor *p)
 {
-	if (*package >= 0 && *core >= 0) {
-		add_once(&c->packages, ib_asprintf("%ld", *package));
-		add_once(&c->cores, ib_asprintf("%ld/%ld", *package, *core));
-	} else {
+	if (p->has_package && p->has_core) {
+		add_once(&c->packages, ib_asprintf("%ld", p->package));
+		add_once(&c->cores, ib_asprintf("%ld/%ld", p->package, p->core));
+	} else if (p->begun) {
 		c->told = false;
 	}
-	*package = *core = -1;
+	*p = (struct processor){0};
 }
 
 static void count_processors(const char *text, struct counted *c)
 {
-	long package = -1, core = -1;
-	bool in = false;
+	struct processor p = {0};
+	long number;
 
 	for (const char *line = text; *line; line += strcspn(line, "\n"), line += *line == '\n') {
-		if (number_of(line, "processor") >= 0) {
-			if (in)
-				end_processor(c, &package, &core);
-			in = true;
+		if (number_of(line, "processor", &number)) {
+			end_processor(c, &p);
+			p.begun = true;
 			c->pus++;
 		}
-		package = number_of(line, "physical id") >= 0 ? number_of(line, "physical id") : package;
-		core = number_of(line, "core id") >= 0 ? number_of(line, "core id") : core;
+		p.has_package |= number_of(line, "physical id", &p.package);
+		p.has_core |= number_of(line, "core id", &p.core);
 	}
-	if (in)
-		end_processor(c, &package, &core);
+	end_processor(c, &p);
 }
 
 static void count_leaf(json_t *out, const char *leaf, int64_t n, struct ib_fact why)
@@ -329,7 +335,7 @@ static int collect(struct ib_ctx *ctx, json_t *out, struct ib_err *err)
 	hwloc = json_object_get(json_object_get(out, "data"), "pus") != NULL;
 	if (!hwloc)
 		from_cpuinfo(ctx, out);
-	ib_leaf_str(out, "source", hwloc ? "hwloc" : "/proc/cpuinfo");
+	ib_leaf_str(out, "counted_by", hwloc ? "hwloc" : "/proc/cpuinfo");
 	nodes = ib_read_text(ctx, NODE "/online", &online);
 	if (hwloc && nodes.status != IB_FACT_OK)
 		ib_leaf_missing(out, "numa_nodes", nodes); /* hwloc makes one up where the kernel names none */

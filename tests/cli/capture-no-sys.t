@@ -19,11 +19,11 @@ processors=$(grep -c '^processor' /proc/cpuinfo)
 root() { chmod -R u+w "$1" 2> /dev/null; rm -rf "$1"; cp -r "$IB_SRCDIR/tests/data/roots/two-socket" "$1" && chmod -R u+w "$1"; }
 root whole
 ib-capture --root whole --only topology -o whole.json 2> /dev/null
-is "with all of /sys it is hwloc that counts" "$(get whole.json '(d["source"], d["packages"], len(d["numa_nodes"]))')" "('hwloc', 2, 2)"
+is "with all of /sys it is hwloc that counts" "$(get whole.json '(d["counted_by"], d["packages"], len(d["numa_nodes"]))')" "('hwloc', 2, 2)"
 root nodes && rm -rf nodes/sys/devices/system/node
 ib-capture --root nodes --only topology -o nodes.json 2> nodes.err
 is "no NUMA nodes: unknown, never 1" "$(get nodes.json '(d["numa_nodes"], m["numa_nodes"]["status"])')" "(None, 'absent')"
-is "the rest is still known" "$(get nodes.json '(d["source"], d["packages"])')" "('hwloc', 2)"
+is "the rest is still known" "$(get nodes.json '(d["counted_by"], d["packages"])')" "('hwloc', 2)"
 root empty && rm -rf empty/sys/devices/system/node/*
 ib-capture --root empty --only topology -o empty.json 2> empty.err
 is "an empty directory of nodes: unknown, too" "$(get empty.json 'd["numa_nodes"]')" None
@@ -48,7 +48,7 @@ physical id	: 1
 core id		: 1
 EOF
 ib-capture --root none --only topology -o none.json 2> none.err
-is "no /sys: counted from cpuinfo, and said" "$(get none.json '(d["source"], d["packages"], d["cores"], d["pus"])')" "('/proc/cpuinfo', 2, 3, 4)"
+is "no /sys: counted from cpuinfo, and said" "$(get none.json '(d["counted_by"], d["packages"], d["cores"], d["pus"])')" "('/proc/cpuinfo', 2, 3, 4)"
 is "what cpuinfo does not hold is no number" "$(get none.json '(d["numa_nodes"], m["numa_nodes"]["status"], m["caches"]["status"])')" "(None, 'unsupported', 'unsupported')"
 printf 'processor\t: 0\nBogoMIPS\t: 50.00\n\nprocessor\t: 1\nBogoMIPS\t: 50.00\n' > none/proc/cpuinfo
 ib-capture --root none --only topology -o arm.json 2> /dev/null
@@ -62,14 +62,14 @@ hidden() { unshare -m sh -c 'mount -t tmpfs none "$1" && shift && exec "$@"' sh 
 if hidden /sys true 2> /dev/null; then
     status 0 "the capture of a machine without /sys is made" hidden /sys ib-capture -o live.json
     is "nothing is printed" "$(cat "$T/.err")" ""
-    is "it says where the topology is from" "$(get live.json '(d["source"], d["pus"])')" "('/proc/cpuinfo', $processors)"
+    is "it says where the topology is from" "$(get live.json '(d["counted_by"], d["pus"])')" "('/proc/cpuinfo', $processors)"
     is "and what has failed" "$(get live.json '(t["status"], c["os"]["status"], c["kernel"]["missing"]["clocksource"]["status"])')" "('error', 'ok', 'absent')"
     status 0 "a run is made there" hidden /sys ib-run -q -C study -- true
     is "with its captures" "$(python3 -c '
 import glob, json
 r = json.load(open(glob.glob("study/runs/*/record.json")[0]))
 c = json.load(open(glob.glob("study/captures/*.json")[0]))
-print(r["state"], c["collectors"]["topology"]["data"]["source"], c["collectors"]["topology"]["data"]["numa_nodes"])')" "completed /proc/cpuinfo None"
+print(r["state"], c["collectors"]["topology"]["data"]["counted_by"], c["collectors"]["topology"]["data"]["numa_nodes"])')" "completed /proc/cpuinfo None"
     ok "verify takes the study" ib-verify study
 else
     skip "the capture of a machine without /sys" "mounts of its own are not permitted here"

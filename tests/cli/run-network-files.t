@@ -43,8 +43,6 @@ is "with what has only a similar name" "$(tar tf p.tar | grep -c '/\.nfsrc$')" 1
 ok "the packet holds" ib-verify --trust k.pub.pem p.tar
 chmod -R u+w remains/runs && rm remains/runs/*/output/.nfs0* remains/runs/*/output/sub/.nfs0*
 ok "and the study when they are gone" ib-verify remains
-status 0 "a run that leaves nothing else" ib-run -q -C nothing --no-capture -- sh -c 'echo x > "{output_dir}/.nfs000000000000000100000001"'
-like "has no output" "$(look nothing 'r["reasons"]')" "no_output"
 
 # --- a stale handle: once is looked over, more is said with the file's name ---
 faults=$IB_BUILDDIR/tests/faults/.libs/libfaults.so
