@@ -12,6 +12,7 @@
 #include "run/identity.h"
 #include "run/inside.h"
 #include "run/nodes.h"
+#include "run/permitted.h"
 #include "run/plan_inside.h"
 #include "run/probe.h"
 #include "run/ready.h"
@@ -30,6 +31,13 @@ struct slot_run {
 	struct ib_endpoints endpoints; /* pages of the servers' metrics */
 	struct ib_server_logs *logs;
 };
+
+static int step_permit(void *arg, struct ib_run *run, struct ib_err *err)
+{
+	const struct slot_run *s = arg;
+
+	return ib_permitted(run, s->contract, s->group, err);
+}
 
 static int step_ready(void *arg, struct ib_run *run, struct ib_err *err)
 {
@@ -222,7 +230,8 @@ int ib_plan_slot(struct ib_plan *plan, const struct ib_contract_slot *slot, int 
 		.contract_sha256 = plan->json_sha256,
 		.workloads = workloads,
 		.workloads_n = list_workloads(&s, workloads),
-		.steps = {&s, step_ready, step_check, step_quiesce, step_reset, step_warmup, step_before, step_after, step_convert, step_outcome},
+		.steps = {&s, step_ready, step_check, step_quiesce, step_reset, step_warmup, step_before, step_after, step_convert, step_outcome,
+			  step_permit},
 	};
 	int r;
 

@@ -201,6 +201,8 @@ static bool prepare(struct ib_run *run)
 	for (size_t i = 0; i < run->spec->workloads_n; i++)
 		if (!check_workload(run, &run->spec->workloads[i]))
 			return false;
+	if (!step(run, s->permit, "permission"))
+		return false;
 	if (!step(run, s->ready, "readiness") || !step(run, s->check, "output_check"))
 		return false;
 	if (!step(run, s->quiesce, "quiescence") || !step(run, s->reset, "reset") || !step(run, s->warmup, "warm_up"))

@@ -36,6 +36,7 @@ struct ib_run_steps {
 	ib_run_step *after;   /* "after": server metrics, right after the command */
 	ib_run_step *convert; /* "convert" */
 	ib_run_step *outcome; /* "outcome": client numbers and expectations; sets reasons with ib_record_fail() */
+	ib_run_step *permit;  /* "permission": the first of all */
 };
 
 struct ib_run_workload {
