@@ -19,9 +19,8 @@ static bool private_v4(const uint8_t a[4])
 {
 	static const uint8_t any[4];
 
-	/* 100.64.0.0/10, shared by the customers of a carrier and by overlay networks, is not reached from outside either */
-	return a[0] == 127 || a[0] == 10 || (a[0] == 100 && (a[1] & 0xC0) == 64) || (a[0] == 172 && (a[1] & 0xF0) == 16) ||
-	       (a[0] == 192 && a[1] == 168) || (a[0] == 169 && a[1] == 254) || memcmp(a, any, 4) == 0;
+	return a[0] == 127 || a[0] == 10 || (a[0] == 172 && (a[1] & 0xF0) == 16) || (a[0] == 192 && a[1] == 168) || (a[0] == 169 && a[1] == 254) ||
+	       memcmp(a, any, 4) == 0;
 }
 
 static bool private_v6(const uint8_t a[16])

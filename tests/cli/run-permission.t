@@ -38,12 +38,12 @@ for url in HTTP://203.0.113.7 https://203.0.113.7:443/x http://203.0.113.7?x htt
     study '' "$touch_it, \"\${env:URL}\"]"
     URL=$url refused "a variable, $url" 203.0.113.7
 done
-for url in http://127.0.0.1:8000 http://localhost:1 http://[::1]:8000/v1 http://10.1.2.3 http://172.16.0.1 http://192.168.1.1:80/a@203.0.113.7 http://100.64.0.1 \
-    http://100.127.255.254 http://[fd00::1]:8000 http://[fe80::1%25eth0]:8000; do
+for url in http://127.0.0.1:8000 http://localhost:1 http://[::1]:8000/v1 http://10.1.2.3 http://172.16.0.1 http://192.168.1.1:80/a@203.0.113.7 \
+    http://[fd00::1]:8000 http://[fe80::1%25eth0]:8000; do
     study '' "$touch_it, \"\${env:URL}\"]"
     URL=$url runs "a variable, $url"
 done
-for url in http://100.63.255.255 http://100.128.0.0 http://172.32.0.1 http://11.0.0.1; do
+for url in http://100.64.0.1 http://172.32.0.1 http://11.0.0.1; do
     study '' "$touch_it, \"\${env:URL}\"]"
     URL=$url refused "a variable, $url" "${url#http://}"
 done
