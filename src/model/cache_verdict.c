@@ -21,7 +21,7 @@ struct verdict {
 
 static int64_t count(double v)
 {
-	return v >= 0 && v < COUNT_LIMIT ? (int64_t)(v + 0.5) : IB_NONE;
+	return v >= 0 && v < COUNT_LIMIT && v == floor(v) ? (int64_t)v : IB_NONE;
 }
 
 static const struct ib_record_counter *find(const struct ib_record *r, const char *name)
@@ -45,24 +45,35 @@ static void values(const struct ib_record *r, const char *name, const char *with
 		*ret_after = 0;
 }
 
+/* Why two values of a counter have no difference that means something. Allocated, or NULL. */
+static char *no_delta(const char *name, double before, double after)
+{
+	if (isnan(before) || isnan(after))
+		return ib_asprintf("the server's metrics do not hold '%s'", name);
+	if (before < 0 || after < 0 || before > COUNT_LIMIT || after > COUNT_LIMIT)
+		return ib_asprintf("'%s' is no count: it is negative, or so large that single tokens are lost in it", name);
+	if (after < before)
+		return ib_asprintf("'%s' went down: the server was restarted during the run", name);
+	return NULL;
+}
+
 int64_t ib_cache_delta(const struct ib_record *record, const char *const *names, size_t n, const char *absent_is_0_with, char **ret_why)
 {
 	ib_auto_free char *why = NULL;
 	double sum = 0;
 
-	for (size_t i = 0; i < n && names[i]; i++) {
+	for (size_t i = 0; i < n && names[i] && !why; i++) {
 		double before, after;
 
 		values(record, names[i], absent_is_0_with, &before, &after);
-		if (!why && (isnan(before) || isnan(after)))
-			why = ib_asprintf("the server's metrics do not hold '%s'", names[i]);
-		else if (!why && after < before)
-			why = ib_asprintf("'%s' went down: the server was restarted during the run", names[i]);
+		why = no_delta(names[i], before, after);
 		sum += after - before;
 	}
-	if (why && ret_why && !*ret_why)
+	if (!why)
+		return count(sum);
+	if (ret_why && !*ret_why)
 		*ret_why = ib_steal(&why);
-	return why || isnan(sum) ? IB_NONE : count(sum);
+	return IB_NONE;
 }
 
 /* Prompt tokens and hits, split among the requests that the client counts, those that it sent on its own, and others. */
@@ -204,6 +215,8 @@ static char *endpoint_trouble(const struct ib_record *r)
 			return ib_asprintf("endpoint %zu: its metrics could not be read after the command: %s", i + 1, text(o, "after_why", "no answer"));
 		if (json_object_get(o, "missing") && !json_is_null(json_object_get(o, "missing")))
 			return ib_asprintf("endpoint %zu: its metrics do not hold '%s'", i + 1, text(o, "missing", "a counter"));
+		if (json_object_get(o, "trouble") && !json_is_null(json_object_get(o, "trouble")))
+			return ib_asprintf("endpoint %zu: %s", i + 1, text(o, "trouble", "its metrics make no sense"));
 		if (json_is_true(json_object_get(o, "restarted")))
 			return ib_asprintf("endpoint %zu: the server was restarted during the run, by %s", i + 1, text(o, "told_by", "its start time"));
 	}

@@ -119,6 +119,29 @@ static const char *missing(const struct ib_engine *engine, const char *page)
 	return NULL;
 }
 
+/* What is wrong with one counter, though its sum may look right. Allocated, or NULL. */
+static char *odd(const char *name, const struct ib_page *before, const struct ib_page *after)
+{
+	if (ib_prometheus_twice(before->text, name) || ib_prometheus_twice(after->text, name))
+		return ib_asprintf("its metrics hold '%s' twice with the same labels", name);
+	if (ib_prometheus_fell(before->text, after->text, name))
+		return ib_asprintf("'%s' went down or away in one of its series: a part of the server was restarted during the run", name);
+	return NULL;
+}
+
+static char *trouble(const struct ib_engine *engine, const struct ib_page *before, const struct ib_page *after)
+{
+	char *why = NULL;
+
+	if (!before->text || !after->text)
+		return NULL;
+	for (size_t i = 0; i < IB_ENGINE_NAMES && engine->queries[i] && !why; i++)
+		why = odd(engine->queries[i], before, after);
+	for (size_t i = 0; i < IB_ENGINE_NAMES && engine->hits[i] && !why; i++)
+		why = odd(engine->hits[i], before, after);
+	return why;
+}
+
 static struct start read_start(const struct ib_engine *engine, const struct ib_page *page)
 {
 	struct start s = {NAN, NAN, NAN, &page->listener};
@@ -201,6 +224,7 @@ static json_t *endpoint_json(const struct ib_run *run, const struct ib_engine *e
 {
 	struct start a = read_start(engine, before), b = read_start(engine, after);
 	bool other;
+	ib_auto_free char *why = NULL;
 	const char *by = told_by(&a, &b, &other), *lacks = before->text ? missing(engine, before->text) : NULL;
 	json_t *o = ib_json_object();
 
@@ -211,7 +235,9 @@ static json_t *endpoint_json(const struct ib_run *run, const struct ib_engine *e
 	ib_json_set_str(o, "after", after->text ? "ok" : "error");
 	ib_json_set_str(o, "before_why", before->why);
 	ib_json_set_str(o, "after_why", after->why);
+	why = lacks || (by && other) ? NULL : trouble(engine, before, after);
 	ib_json_set_str(o, "missing", lacks);
+	ib_json_set_str(o, "trouble", why);
 	set_starts(o, &a, &b);
 	describe(run, o, before, after, by, other);
 	return o;

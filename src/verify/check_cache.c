@@ -16,18 +16,6 @@
 
 /* --- a study: labels, hooks and the record's own counters --- */
 
-/* What a counter of the record moved by, NaN when it is not in it. Engines' names for hits. */
-static double hits_of(const struct ib_record *r)
-{
-	static const char *const names[] = {"vllm:prefix_cache_hits_total", "llamacpp:prompt_tokens_cached_total", "sglang:cached_tokens_total"};
-
-	for (size_t i = 0; i < r->cache.counters_n; i++)
-		for (size_t k = 0; k < IB_LEN(names); k++)
-			if (strcmp(r->cache.counters[i].name, names[k]) == 0)
-				return r->cache.counters[i].after - r->cache.counters[i].before;
-	return NAN;
-}
-
 static void one_hook(const struct ib_check *self, const struct ib_study_run *run, struct ib_findings *f)
 {
 	const struct ib_record *r = &run->record;
@@ -139,19 +127,47 @@ static void one_verdict(const struct ib_check *self, const struct ib_audit_run *
 				  words[drawn], words[r->cache.evidence]);
 }
 
+/* Were all pages of that moment (0 before, 1 after) read that the record lists? */
+static bool pages_read(const struct ib_study_run *run, int moment)
+{
+	const char *prefix = moment ? "endpoint/metrics-after" : "endpoint/metrics-before";
+	size_t n = 0;
+
+	for (size_t i = 0; i < run->record.files_n; i++)
+		n += ib_starts(run->record.files[i].path, prefix);
+	return n > 0 && n == run->pages.pages[moment];
+}
+
+static bool same(double a, double b)
+{
+	return a == b || (isnan(a) && isnan(b));
+}
+
+static char *pair(double before, double after)
+{
+	ib_auto_free char *a = isnan(before) ? ib_strdup("none") : ib_asprintf("%.17g", before), *b = isnan(after) ? ib_strdup("none") : ib_asprintf("%.17g", after);
+
+	return ib_asprintf("%s before, %s after", a, b);
+}
+
 /* The counters of the record against the pages of metrics that lie beside it. */
 static void one_page(const struct ib_check *self, const struct ib_study_run *run, struct ib_findings *f)
 {
-	const struct ib_context *c = &run->context;
-	double page = ib_counter_delta(c, IB_COUNTER_CACHE_HITS), own = hits_of(&run->record);
-	char want[32], got[32];
+	const struct ib_record *r = &run->record;
 
-	if (isnan(page) || isnan(own) || page == own)
+	if (!pages_read(run, 0) || !pages_read(run, 1))
 		return;
-	snprintf(want, sizeof(want), "%.0f", page);
-	snprintf(got, sizeof(got), "%.0f", own);
-	ib_finding_values(ib_check_fail(self, f, IB_OK, run->doc.path, "the record's counters of cache hits are not those of its pages of metrics"), want,
-			got);
+	for (size_t i = 0; i < r->cache.counters_n; i++) {
+		const struct ib_record_counter *c = &r->cache.counters[i];
+		const struct ib_page_counter *page = ib_pages_find(&run->pages, c->name);
+		ib_auto_free char *want = NULL, *got = NULL;
+
+		if (!page || (same(page->v[0], c->before) && same(page->v[1], c->after)))
+			continue;
+		want = pair(page->v[0], page->v[1]);
+		got = pair(c->before, c->after);
+		ib_finding_values(ib_check_fail(self, f, IB_OK, run->doc.path, "the record's counter '%s' is not that of its pages of metrics", c->name), want, got);
+	}
 }
 
 static void of_study(const struct ib_check *self, const struct ib_audit_view *v, struct ib_findings *f)

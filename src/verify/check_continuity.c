@@ -95,12 +95,20 @@ static bool same_server(const struct ib_counters *a, const struct ib_counters *b
 	return ib_streq(a->engine, b->engine) && (isnan(x) || isnan(y) || x == y) && at(a, IB_COUNTER_OUTPUT_TOKENS) <= at(b, IB_COUNTER_OUTPUT_TOKENS);
 }
 
-/* Does ib-run send something before the first page of the later run? */
+/* May ib-run, on behalf of the contract, send requests before the first page of the later run? A reset by HTTP is none that makes tokens. */
 static bool warmed(const struct ib_audit_view *v, const struct ib_window *w)
 {
-	const struct ib_study_run *run = v->runs[w->first].run;
+	const struct ib_audit_run *audit = &v->runs[w->first];
+	const struct ib_study_run *run = audit->run;
+	const json_t *reset = json_object_get(json_object_get(audit->group, "cache"), "reset");
+	bool by_http = json_is_string(json_object_get(reset, "http"));
 
-	return run && run->has_record && run->record.hooks_n > 0;
+	if (!run || !run->has_record)
+		return false;
+	for (size_t i = 0; i < run->record.hooks_n; i++)
+		if (!by_http || !ib_ends(run->record.hooks[i].name, "-reset"))
+			return true;
+	return run->record.section[IB_SECTION_OUTPUT_CHECK] || json_is_object(json_object_get(v->study->contract, "quality"));
 }
 
 static int by_counters(const void *a, const void *b)

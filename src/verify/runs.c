@@ -379,6 +379,7 @@ void ib_study_runs_clear(struct ib_study_view *v)
 		ib_strv_clear(&run->torn_results);
 		ib_strv_clear(&run->compressed);
 		ib_strv_clear(&run->argv);
+		ib_pages_clear(&run->pages);
 		ib_context_clear(&run->context);
 		ib_facts_clear(&run->before);
 		ib_facts_clear(&run->after);

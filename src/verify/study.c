@@ -323,6 +323,13 @@ static void take_facts(struct ib_study_run *run, const char *path, const char *r
 		ib_facts_of_capture(doc, strcmp(rest, "after.json") == 0 ? &run->after : &run->before);
 }
 
+static void take_page(const struct ib_study_view *v, struct ib_study_run *run, const char *text, int side)
+{
+	for (size_t i = 0; i < v->n_contracts; i++)
+		ib_pages_names(&run->pages, v->contracts[i].json);
+	ib_pages_take(&run->pages, text, side - 1);
+}
+
 static void take_context(const struct ib_study_view *v, struct ib_study_run *run, const char *path, const char *rest, const char *sha256, const char *data,
 			 uint64_t size)
 {
@@ -336,6 +343,8 @@ static void take_context(const struct ib_study_view *v, struct ib_study_run *run
 		take_facts(run, path, rest, data, size);
 	else
 		ib_context_take(&run->context, path, data, size, metrics_side(rest));
+	if (metrics_side(rest))
+		take_page(v, run, data, metrics_side(rest));
 }
 
 static void take_samples(const struct ib_study_view *v, struct ib_study_run *run, const char *path, const char *sha256, const char *data, uint64_t size)

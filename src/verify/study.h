@@ -14,6 +14,7 @@
 #include "verify/context.h"
 #include "verify/evidence.h"
 #include "verify/facts.h"
+#include "verify/pages.h"
 #include "verify/privacy.h"
 #include "verify/samples.h"
 
@@ -55,6 +56,7 @@ struct ib_study_run {
 	struct ib_strv compressed;   /* paths below output/ of gzip and zstd files: not read */
 	size_t unread;               /* files below output/ that were too large to be held and not read as a stream either */
 	struct ib_strv argv;         /* the command of command.json, where it could be read */
+	struct ib_pages pages;       /* its pages of metrics, counter by counter */
 	struct ib_context context;   /* its command line, printed configuration and pages of metrics */
 	struct ib_facts before, after; /* from its before.json, with what the endpoint said of itself, and after.json */
 	struct ib_samples samples;   /* its load, read again */

@@ -320,6 +320,21 @@ static void test_cache_prometheus_text_is_read_exactly(void)
 	CU_ASSERT_EQUAL(sum, 5);
 }
 
+static void test_cache_series_are_told_by_their_labels(void)
+{
+	static const char text[] = "a{x=\"1\",y=\"2\"} 5\na{y=\"2\", x=\"1\"} 5\nb{x=\"1\"} 5\nb{x=\"1,2\"} 5\nb 5\nbb{x=\"1\"} 9\nc{x=\"q\\\"\"} 1\nh 0x10\nn nan\n";
+
+	CU_ASSERT_TRUE(ib_prometheus_twice(text, "a"));
+	CU_ASSERT_FALSE(ib_prometheus_twice(text, "b") || ib_prometheus_twice(text, "none"));
+	CU_ASSERT_TRUE(ib_prometheus_has(text, "n") && ib_prometheus_has(text, "c"));
+	CU_ASSERT_FALSE(ib_prometheus_has(text, "x") || ib_prometheus_has(text, ""));
+	CU_ASSERT_TRUE(isnan(ib_prometheus_sum(text, "h")));
+	CU_ASSERT_FALSE(ib_prometheus_fell(text, text, "b"));
+	CU_ASSERT_FALSE(ib_prometheus_fell("b{x=\"1\"} 4\n", text, "b")); /* others may join */
+	CU_ASSERT_TRUE(ib_prometheus_fell(text, "b{x=\"1\"} 4\nb{x=\"1,2\"} 50\nb 50\n", "b"));
+	CU_ASSERT_TRUE(ib_prometheus_fell(text, "b{x=\"1\"} 400\nb 50\n", "b"));
+}
+
 static const struct ib_test tests[] = {
 	IB_TEST(test_cache_verdicts),
 	IB_TEST(test_cache_requests_of_the_client_explain_hits),
@@ -332,6 +347,7 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_cache_custom_counters_are_those_of_the_contract),
 	IB_TEST(test_cache_files_alone_and_beside_counters),
 	IB_TEST(test_cache_prometheus_text_is_read_exactly),
+	IB_TEST(test_cache_series_are_told_by_their_labels),
 	{0},
 };
 
