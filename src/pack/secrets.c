@@ -7,9 +7,11 @@
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/auto.h"
 #include "base/str.h"
+#include "pack/cast.h"
 #include "redact/redact.h"
 
 #define SHOWN_MAX 20
@@ -41,6 +43,31 @@ static bool listed(const char *path, const char *const *allow, size_t n)
 	return false;
 }
 
+static bool is_recording(const char *path)
+{
+	size_t n = strlen(path);
+
+	return n > 5 && strcmp(path + n - 5, ".cast") == 0;
+}
+
+/* In a recording of a terminal a secret may lie in pieces, or behind an escape: what it showed is looked at, too, where its bytes show nothing. */
+static int scan_file(struct scan *s, int fd, struct ib_err *err)
+{
+	ib_auto_free struct ib_cast_text *text = NULL;
+	struct ib_source_fd file = {fd, s->path};
+	struct ib_source shown;
+	uint64_t hits = 0;
+	int r = ib_scan_fd(fd, s->path, hit, s, &hits, err);
+
+	if (r < 0 || hits || !is_recording(s->path))
+		return r;
+	if (lseek(fd, 0, SEEK_SET) < 0)
+		return ib_fail(err, IB_E_IO, errno, "cannot read '%s' again", s->path);
+	text = ib_alloc(sizeof(*text));
+	shown = ib_cast_text_source(text, ib_source_from_fd(&file));
+	return ib_scan_source(&shown, hit, s, &hits, err);
+}
+
 int ib_pack_secrets(const struct ib_ctx *ctx, int dirfd, const struct ib_tree *t, const char *const *allow, size_t allow_n, struct ib_err *err)
 {
 	struct scan s = {.ctx = ctx};
@@ -50,7 +77,6 @@ int ib_pack_secrets(const struct ib_ctx *ctx, int dirfd, const struct ib_tree *t
 			return ib_fail(err, IB_E_USAGE, 0, "'--allow-secret %s' names no file of the study; give its path below the study", allow[i]);
 	for (size_t i = 0; i < t->n; i++) {
 		ib_auto_fd int fd = -1;
-		uint64_t hits;
 		int r;
 
 		if (t->v[i].withheld || listed(t->v[i].path, allow, allow_n))
@@ -59,7 +85,7 @@ int ib_pack_secrets(const struct ib_ctx *ctx, int dirfd, const struct ib_tree *t
 		if (fd < 0)
 			return ib_fail(err, IB_E_IO, errno, "cannot open '%s'", t->v[i].path);
 		s.path = t->v[i].path;
-		r = ib_scan_fd(fd, s.path, hit, &s, &hits, err);
+		r = scan_file(&s, fd, err);
 		if (r < 0)
 			return r;
 	}

@@ -10,6 +10,7 @@
 
 #include "base/ctx.h"
 #include "base/err.h"
+#include "base/source.h"
 #include "base/str.h"
 
 /* --- names.c --- */
@@ -66,7 +67,9 @@ const char *ib_scan_value(const char *s, size_t n);
 const char *ib_scan_words(void *words, const char *text);
 /* Calls hit(arg, line, rule) for every secret in a text (lines count from 1); returns their number. */
 size_t ib_scan_text(const char *data, size_t n, void (*hit)(void *arg, uint64_t line, const char *rule), void *arg);
-/* The same for an open file of any size, in bounded memory. */
+/* The same for what a source gives, and for an open file, of any size in bounded memory. */
+IB_MUST int ib_scan_source(const struct ib_source *source, void (*hit)(void *arg, uint64_t line, const char *rule), void *arg, uint64_t *ret_hits,
+			   struct ib_err *err);
 IB_MUST int ib_scan_fd(int fd, const char *name, void (*hit)(void *arg, uint64_t line, const char *rule), void *arg, uint64_t *ret_hits,
 		       struct ib_err *err);
 

@@ -9,7 +9,7 @@
 #include <strings.h>
 
 #include "base/auto.h"
-#include "base/io.h"
+#include "base/source.h"
 
 static bool at_nocase(const struct ib_text *t, size_t at, const char *word)
 {
@@ -62,7 +62,7 @@ static bool mixed_case(const char *s, size_t n)
 
 static bool value_ends(char c, char quote)
 {
-	if (c == '\n' || c == '\r')
+	if (c == '\n' || c == '\r' || c == '\033')
 		return true;
 	return quote ? c == quote : isspace((unsigned char)c) || strchr("\"',;&)]}", c) != NULL;
 }
@@ -94,12 +94,73 @@ static size_t skip_scheme(const struct ib_text *t, size_t at)
 	return at;
 }
 
+static bool ends_with(const struct ib_text *t, size_t at, const char *word)
+{
+	size_t n = strlen(word);
+
+	return at >= n && memcmp(t->s + at - n, word, n) == 0;
+}
+
+/* The escape character itself, or as JSON and source texts write it, before at. */
+static bool behind_esc(const struct ib_text *t, size_t at)
+{
+	return ends_with(t, at, "\033") || ends_with(t, at, "\\u001b") || ends_with(t, at, "\\u001B") || ends_with(t, at, "\\x1b") || ends_with(t, at, "\\033");
+}
+
+/* Is "\n", "\u000a" or the like before at? */
+static bool behind_escaped(const struct ib_text *t, size_t at)
+{
+	char c = t->s[at - 1], before = t->s[at - 2];
+
+	if (before == '\\')
+		return c && strchr("nrtbf", c);
+	return isxdigit((unsigned char)c) && (before == '0' || before == '1') && (ends_with(t, at - 2, "\\u00") || ends_with(t, at - 2, "\\x"));
+}
+
+/* Is "ESC[31m" or "ESC(B" before at? */
+static bool behind_sequence(const struct ib_text *t, size_t at)
+{
+	size_t p = at - 1, least = at > 32 ? at - 32 : 1;
+
+	if (!isalpha((unsigned char)t->s[p]))
+		return false;
+	while (p > least && (isdigit((unsigned char)t->s[p - 1]) || t->s[p - 1] == ';' || t->s[p - 1] == '?'))
+		p--;
+	return (t->s[p - 1] == '[' || t->s[p - 1] == '(') && behind_esc(t, p - 1);
+}
+
+/* Is the letter or digit before at the end of a control sequence or of an escaped control character? Then it is no part of the word at at. */
+static bool behind_control(const struct ib_text *t, size_t at)
+{
+	if (at < 2 || isalpha((unsigned char)t->s[at - 2])) /* the usual case */
+		return false;
+	return behind_escaped(t, at) || behind_sequence(t, at);
+}
+
+/* Length of a control sequence at a place ("ESC[0m"), or 0. */
+static size_t control_length(const struct ib_text *t, size_t at)
+{
+	size_t n = 2;
+
+	if (at + 2 >= t->n || t->s[at] != '\033' || t->s[at + 1] != '[')
+		return 0;
+	while (at + n < t->n && n < 32 && (isdigit((unsigned char)t->s[at + n]) || t->s[at + n] == ';'))
+		n++;
+	return at + n < t->n ? n + 1 : 0;
+}
+
+/* Colours between a name and its value are blanks. */
 static size_t skip_blanks(const struct ib_text *t, size_t at, size_t max)
 {
 	size_t n = 0;
 
-	while (at + n < t->n && n < max && t->s[at + n] == ' ')
-		n++;
+	while (at + n < t->n && n < max) {
+		size_t k = t->s[at + n] == ' ' ? 1 : control_length(t, at + n);
+
+		if (!k)
+			break;
+		n += k;
+	}
 	return at + n;
 }
 
@@ -208,16 +269,17 @@ static bool match_entropy(const struct ib_text *t, size_t at, struct ib_hit *ret
 
 static bool word_start(const struct ib_text *t, size_t at)
 {
-	return at == 0 || !ib_scan_alnum(t->s[at - 1]);
+	return at == 0 || !ib_scan_alnum(t->s[at - 1]) || behind_control(t, at);
 }
 
+/* at is the start of a word. */
 static bool name_start(const struct ib_text *t, size_t at)
 {
 	char c = at ? t->s[at - 1] : ' ';
 
 	if (at >= 2 && c == '-' && t->s[at - 2] == '-')
 		return true;
-	return !ib_scan_alnum(c) && c != '_' && c != '.' && c != '-';
+	return c != '_' && c != '.' && c != '-';
 }
 
 static bool match_word(const struct ib_text *t, size_t at, unsigned flags, struct ib_hit *ret)
@@ -369,7 +431,7 @@ static size_t cut_at(const char *data, size_t n)
 	return cut > last - SCAN_AHEAD ? cut : last;
 }
 
-int ib_scan_fd(int fd, const char *name, void (*hit)(void *arg, uint64_t line, const char *rule), void *arg, uint64_t *ret_hits, struct ib_err *err)
+int ib_scan_source(const struct ib_source *source, void (*hit)(void *arg, uint64_t line, const char *rule), void *arg, uint64_t *ret_hits, struct ib_err *err)
 {
 	ib_auto_free char *data = ib_alloc(SCAN_CHUNK);
 	struct feed f = {.hit = hit, .arg = arg, .line = 1};
@@ -377,7 +439,7 @@ int ib_scan_fd(int fd, const char *name, void (*hit)(void *arg, uint64_t line, c
 
 	for (;;) {
 		size_t from = done > SCAN_BEHIND / 2 ? done - SCAN_BEHIND / 2 : 0, keep;
-		int r = ib_read_upto(fd, data + have, SCAN_CHUNK - have, name, &got, err);
+		int r = source->read(source->arg, data + have, SCAN_CHUNK - have, &got, err);
 
 		if (r < 0)
 			return r;
@@ -394,4 +456,12 @@ int ib_scan_fd(int fd, const char *name, void (*hit)(void *arg, uint64_t line, c
 	}
 	*ret_hits = f.hits;
 	return 0;
+}
+
+int ib_scan_fd(int fd, const char *name, void (*hit)(void *arg, uint64_t line, const char *rule), void *arg, uint64_t *ret_hits, struct ib_err *err)
+{
+	struct ib_source_fd s = {fd, name};
+	struct ib_source source = ib_source_from_fd(&s);
+
+	return ib_scan_source(&source, hit, arg, ret_hits, err);
 }

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as what a terminal showed, in any pieces: each line of the view is JSON, and its text is the same however the bytes came in pieces. The first
- * byte says how large the pieces are. */
+/* Any bytes as what a terminal showed, in any pieces: each line of the view is JSON, and its text is the same however the bytes came in pieces, to the
+ * scanner of secrets, too. The first byte says how large the pieces are. */
 #include "fuzz.h"
 
 #include <string.h>
@@ -11,6 +11,7 @@
 #include "base/io.h"
 #include "base/str.h"
 #include "json/json.h"
+#include "pack/cast.h"
 #include "run/cast.h"
 
 const char ib_fuzz_corpus[] = "tests/fuzz/corpus/cast";
@@ -36,6 +37,19 @@ static void text_of(int fd, struct ib_buf *ret)
 	}
 }
 
+/* The scanner of secrets reads the same text. */
+static void require_same(int fd, const char *text, size_t n)
+{
+	struct ib_source_fd file = {fd, "cast"};
+	ib_auto_free char *got = ib_alloc(n + 2);
+	struct ib_cast_text t;
+	struct ib_source source = ib_cast_text_source(&t, ib_source_from_fd(&file));
+	size_t got_n;
+
+	REQUIRE(lseek(fd, 0, SEEK_SET) == 0 && source.read(source.arg, got, n + 1, &got_n, NULL) == 0);
+	REQUIRE(got_n == n && (n == 0 || memcmp(got, text, n) == 0));
+}
+
 static void show(const uint8_t *data, size_t n, size_t piece, struct ib_buf *ret)
 {
 	ib_auto_fd int fd = memfd_create("cast", MFD_CLOEXEC);
@@ -52,6 +66,7 @@ static void show(const uint8_t *data, size_t n, size_t piece, struct ib_buf *ret
 	ib_cast_end(&c);
 	REQUIRE(c.fd == -1 && c.sys == 0);
 	text_of(fd, ret);
+	require_same(fd, ret->data, ret->len);
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)

@@ -108,6 +108,30 @@ static const char *looks_like(const char *s)
 	return rule ? rule : "";
 }
 
+/* A word begins behind what colours it, and behind a control character that JSON escapes. */
+static void test_redact_scanner_sees_words_behind_control_sequences(void)
+{
+	static const char *const before[] = {"\033[31m", "\033[1;38;5;196m", "\033[m", "\033(B\033[m", "\\u001b[0m", "\\x1b[0m", "\\033[1m", "a\\n", "a\\t", "a\\\\n",
+		"a\\u000a", "a\\u000D", "a\\u0009", "a\\x0a"};
+	static const char *const ordinary[] = {"word", "[31m", "x[0m", "0", "u000a", "(B", "1;2m", "\\q", "\\u010a"};
+
+	for (size_t i = 0; i < IB_LEN(before); i++)
+		for (size_t k = 0; k < 13; k++) {
+			ib_auto_free char *text = ib_asprintf("%s%s%s", before[i], planted[k].a, planted[k].b);
+
+			if (ib_scan_text(text, strlen(text), NULL, NULL) != 1)
+				printf("# not found in: %s\n", text);
+			CU_ASSERT_EQUAL(ib_scan_text(text, strlen(text), NULL, NULL), 1);
+		}
+	for (size_t i = 0; i < IB_LEN(ordinary); i++) {
+		ib_auto_free char *text = ib_asprintf("%s%s%s", ordinary[i], planted[8].a, planted[8].b);
+
+		CU_ASSERT_EQUAL(ib_scan_text(text, strlen(text), NULL, NULL), 0);
+	}
+	CU_ASSERT_STRING_EQUAL(looks_like("\033[1mDB_PASSWORD\033[0m: \033[32mabc123456789\033[0m"), "named-secret");
+	CU_ASSERT_STRING_EQUAL(looks_like("\033[1mlearning_rate\033[0m=\033[32mabc123456789\033[0m"), "");
+}
+
 static void test_redact_a_path_is_no_random_value(void)
 {
 	CU_ASSERT_STRING_EQUAL(looks_like("/home/runner/Work7Kq/Tools2Xb/main/tests/real"), "");
@@ -242,7 +266,7 @@ static clock_t scan_time(const char *piece, size_t n)
 /* Text made to be slow: four times as much must take about four times as long, not sixteen times. */
 static void test_redact_scan_of_hostile_text_is_linear(void)
 {
-	static const char *const pieces[] = {"hf_", "eyJ-", "://a", "my_token=\"", "SG.", "-----BEGIN ", "?sig=", "api_key=", "Bearer "};
+	static const char *const pieces[] = {"hf_", "eyJ-", "://a", "my_token=\"", "SG.", "-----BEGIN ", "?sig=", "api_key=", "Bearer ", "\033[1", "\033[1;1", "token\033[0m="};
 
 	for (size_t i = 0; i < IB_LEN(pieces); i++) {
 		clock_t small = scan_time(pieces[i], 1u << 17), large = scan_time(pieces[i], 1u << 19);
@@ -417,6 +441,7 @@ static const struct ib_test tests[] = {
 	IB_TEST(test_redact_names_that_hold_secrets),
 	IB_TEST(test_redact_environment_is_an_allow_list),
 	IB_TEST(test_redact_scanner_finds_each_family),
+	IB_TEST(test_redact_scanner_sees_words_behind_control_sequences),
 	IB_TEST(test_redact_a_path_is_no_random_value),
 	IB_TEST(test_redact_scanner_lets_ordinary_text_pass),
 	IB_TEST(test_redact_scan_of_text_and_file_names_lines),
