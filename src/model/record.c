@@ -32,7 +32,7 @@ void ib_record_init(struct ib_record *r)
 		.repeat = 1,
 		.attempt = 1,
 		.exit = {.status = IB_NONE, .signal = IB_NONE, .exec_errno = IB_NONE},
-		.time = {.started_ns = IB_NONE, .finished_ns = IB_NONE, .monotonic_ns = IB_NONE},
+		.time = {.started_ns = IB_NONE, .finished_ns = IB_NONE, .monotonic_ns = IB_NONE, .suspended_ns = IB_NONE},
 		.rusage = {.user_ns = IB_NONE},
 		.cache = {.expected_queries = IB_NONE},
 		.server_output_tokens = IB_NONE,

@@ -106,6 +106,7 @@ struct ib_record {
 	struct {
 		int64_t started_ns, finished_ns; /* wall clock of the command; IB_NONE: it never ran */
 		int64_t monotonic_ns;            /* duration, or IB_NONE */
+		int64_t suspended_ns;            /* of that, how long the machine slept; or IB_NONE */
 	} time;
 	struct {
 		int64_t user_ns, system_ns; /* user_ns IB_NONE: the whole is null */

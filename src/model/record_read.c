@@ -129,6 +129,8 @@ static int read_time(const json_t *o, const char *where, struct ib_record *r, st
 
 	if ((e = get_time_opt(o, where, "started_at", &r->time.started_ns, err)) < 0 || (e = get_time_opt(o, where, "finished_at", &r->time.finished_ns, err)) < 0)
 		return e;
+	if ((e = ib_get_int_opt(o, where, "suspended_ns", 0, INT64_MAX, IB_NONE, &r->time.suspended_ns, err)) < 0)
+		return e;
 	return get_num(o, where, "monotonic_ns", &r->time.monotonic_ns, err);
 }
 

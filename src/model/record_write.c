@@ -68,11 +68,14 @@ static json_t *time_json(const struct ib_record *r)
 {
 	json_t *o = ib_json_object();
 	bool ran = r->time.started_ns != IB_NONE && r->time.finished_ns != IB_NONE;
+	int64_t wall_ns = ran ? r->time.finished_ns - r->time.started_ns : IB_NONE;
 
 	set_time(o, "started_at", r->time.started_ns);
 	set_time(o, "finished_at", r->time.finished_ns);
-	set_num(o, "wall_ns", ran ? r->time.finished_ns - r->time.started_ns : IB_NONE);
+	set_num(o, "wall_ns", wall_ns >= 0 ? wall_ns : IB_NONE); /* a clock that was set back tells no duration */
 	set_num(o, "monotonic_ns", r->time.monotonic_ns);
+	ib_json_set(o, "clock_step_ns", ran && r->time.monotonic_ns != IB_NONE ? json_integer(wall_ns - r->time.monotonic_ns) : NULL);
+	set_num(o, "suspended_ns", r->time.suspended_ns);
 	return o;
 }
 

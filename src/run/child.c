@@ -39,7 +39,14 @@ struct run {
 	bool typed;               /* the last signal was typed at its own terminal: it has it already */
 };
 
+/* For limits: they stand still while the machine sleeps, as the command does. */
 static int64_t now(const struct run *r)
+{
+	return ib_awake_ns(r->ctx->clock);
+}
+
+/* For durations. */
+static int64_t passed(const struct run *r)
 {
 	return ib_monotonic_ns(r->ctx->clock);
 }
@@ -90,7 +97,7 @@ static void note_stop(struct run *r, int sig)
 static void stop_clock(struct run *r)
 {
 	r->res->finished_ns = ib_wall_ns(r->ctx->clock);
-	r->res->duration_ns += now(r);
+	r->res->duration_ns += passed(r);
 }
 
 static void note_end(struct run *r, int status)
@@ -176,7 +183,7 @@ static void on_stop(void *arg, bool stopping)
 	struct run *r = arg;
 
 	if (stopping) {
-		r->stopped_at = now(r);
+		r->stopped_at = passed(r);
 		stop_all(r);
 		if (r->spec->terminal)
 			ib_pty_detach(r->spec->terminal);
@@ -184,7 +191,7 @@ static void on_stop(void *arg, bool stopping)
 		return;
 	}
 	if (r->stopped_at)
-		r->res->stopped_ns += now(r) - r->stopped_at;
+		r->res->stopped_ns += passed(r) - r->stopped_at;
 	r->stopped_at = 0;
 	if (r->terminal && tcgetpgrp(STDIN_FILENO) == getpgrp())
 		tcsetpgrp(STDIN_FILENO, r->pid);
@@ -408,7 +415,7 @@ static int start(struct run *r, struct ib_err *err)
 	from = report[0];
 	to = report[1];
 	r->res->started_ns = ib_wall_ns(r->ctx->clock);
-	r->res->duration_ns = -now(r);
+	r->res->duration_ns = -passed(r);
 	r->pid = fork_child(r->spec, to);
 	r->res->pid = r->pid;
 	if (r->pid < 0)

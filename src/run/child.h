@@ -24,7 +24,7 @@ struct ib_child_spec {
 	bool own_tree;      /* subreaper while it runs: every descendant, double forks too, is ended with it (the measured command);
 	                       false: own session, which is ended only at a timeout or signal (hooks that start servers) */
 	pid_t spare_pid;    /* a child of ours that is not part of the tree (the logger), or 0 */
-	/* Called every tick_ns (0: never) while the child runs, with the monotonic clock. True ends the tree as a timeout does. */
+	/* Called every tick_ns (0: never) while the child runs, with the clock that stands still in a suspension. True ends the tree as a timeout does. */
 	bool (*tick)(void *arg, int64_t now_ns);
 	void *tick_arg;
 	int64_t tick_ns;

@@ -124,6 +124,7 @@ static void note_clocks(struct ib_record *r, const struct ib_execution_clocks *f
 	int64_t took = to->monotonic_ns - from->monotonic_ns, step = to->wall_ns - from->wall_ns - took, asleep = took - (to->awake_ns - from->awake_ns);
 	int64_t slew = took / 1000; /* what a clock may be adjusted by at most, twice */
 
+	r->time.suspended_ns = r->time.monotonic_ns == IB_NONE ? IB_NONE : asleep > 0 ? asleep : 0;
 	if (step > STEP_MIN_NS + slew || step < -STEP_MIN_NS - slew)
 		ib_strv_take(&r->notes, ib_asprintf("the wall clock stepped by %.1f s while the command ran: durations are not affected, times of day are",
 						    (double)step / IB_NS));
@@ -159,7 +160,7 @@ static bool show_progress(void *arg, int64_t now_ns)
 	char line[IB_PROGRESS_MAX];
 
 	ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
-	ib_progress_text(x->run->spec->progress, x->run->group, x->run->cell, x->run->spec->repeat, now_ns - x->from.monotonic_ns, size.ws_col - 1, line);
+	ib_progress_text(x->run->spec->progress, x->run->group, x->run->cell, x->run->spec->repeat, now_ns - x->from.awake_ns, size.ws_col - 1, line);
 	ib_logger_progress(&x->logger, line);
 	return false;
 }

@@ -122,7 +122,7 @@ IB_MUST int ib_run_expand(const struct ib_run *run, const char *text, bool stric
  * timeout_ns (0: none) its session is ended. Adds a hook of that name to the record. IB_E_STATE: interrupted by a signal. A command that
  * fails is no error here: see *ret. */
 IB_MUST int ib_run_hook(struct ib_run *run, const char *name, char *const *argv, int64_t timeout_ns, struct ib_child_result *ret, struct ib_err *err);
-/* In a step before the command: tick is called every every_ns with the monotonic clock while the command runs; true ends the command as a
+/* In a step before the command: tick is called every every_ns with the awake clock while the command runs; true ends the command as a
  * timeout does. Eight at most. */
 void ib_run_watch(struct ib_run *run, bool (*tick)(void *arg, int64_t now_ns), void *arg, int64_t every_ns);
 /* Sleeps; IB_E_STATE as soon as a signal (INT, TERM, HUP) has arrived: the step should return it. */
