@@ -56,6 +56,29 @@ is "a crash costs one collector" "$(get '(g["status"], m["gpus"]["status"], c["o
 like "and is named" "$(get 'g["errors"][0]')" 'SIGSEGV'
 scene full crash-at-end
 is "a crash at the end loses nothing" "$(get '(g["status"], len(gpus))')" "('error', 1)"
+# a library of another version than the driver: both are recorded, and a run goes on; a tool on PATH that fails is not asked
+cat > inside << 'EOF'
+mount -t tmpfs none /proc/driver && mkdir /proc/driver/nvidia || exit 77
+echo "NVRM version: NVIDIA UNIX x86_64 Kernel Module  535.104.05  Sat Aug 19 01:15:15 UTC 2023" > /proc/driver/nvidia/version
+exec "$@"
+EOF
+mkdir bin
+printf '#!/bin/sh\necho "Failed to initialize NVML: Driver/library version mismatch"; touch "%s/asked"; exit 18\n' "$T" > bin/nvidia-smi
+chmod +x bin/nvidia-smi
+if unshare -m sh inside true 2> /dev/null; then
+    LD_LIBRARY_PATH=$lib/full/.libs IB_FAKE_NVML_SCENE=$IB_SRCDIR/tests/fake-nvml/scenes/two-gpus.txt unshare -m sh inside \
+        ib-capture --only gpu_nvidia,os > "$T/c.json" 2> "$T/c.err"
+    like "the driver's version, from its file" "$(get 'd["driver_file"]')" "535\.104\.05"
+    is "and the library's" "$(get 'd["driver_version"]')" 550.54.15
+    PATH=$T/bin:$PATH LD_LIBRARY_PATH=$lib/full/.libs IB_FAKE_NVML_SCENE=$IB_SRCDIR/tests/fake-nvml/scenes/init-mismatch.txt \
+        status 0 "a run where the library cannot start" unshare -m sh inside ib-run -q -C study -- true
+    cp study/captures/*.json c.json
+    is "its capture holds the error and the driver's version" "$(get '(d["init"]["text"], "535" in d["driver_file"], d["gpus"])')" "('Driver/library version mismatch', True, None)"
+    ok "nvidia-smi was not asked" test ! -e asked
+    ok "verify takes the run" ib-verify study
+else
+    skip "the driver's version beside the library's" "mounts of its own are not permitted here"
+fi
 start=$(date +%s)
 scene full hang
 is "a hang costs one collector" "$(get '(g["status"], m["gpus"]["status"], c["os"]["status"])')" "('timeout', 'timeout', 'ok')"
