@@ -123,6 +123,21 @@ static int check_bytes(const struct reader *r, struct ib_err *err)
 	return 0;
 }
 
+/* Is what the parser stumbled over a tab? */
+static bool at_tab(const struct reader *r, const yaml_mark_t *mark)
+{
+	size_t at = 0;
+
+	for (size_t line = 0; line < mark->line; line++) {
+		const char *end = memchr(r->data + at, '\n', r->size - at);
+
+		if (!end)
+			return false;
+		at = (size_t)(end - r->data) + 1;
+	}
+	return mark->column < r->size - at && r->data[at + mark->column] == '\t';
+}
+
 static int parser_error(const struct reader *r, struct ib_err *err)
 {
 	const yaml_parser_t *p = &r->parser;
@@ -130,6 +145,8 @@ static int parser_error(const struct reader *r, struct ib_err *err)
 
 	if (p->error == YAML_READER_ERROR)
 		return ib_yaml_fail(err, r->name, at_offset(r->data, p->problem_offset < r->size ? p->problem_offset : r->size), "%s", problem);
+	if (p->error == YAML_SCANNER_ERROR && at_tab(r, &p->problem_mark))
+		return ib_yaml_fail(err, r->name, at_mark(&p->problem_mark), "a tab where only spaces may stand: indent with spaces");
 	if (p->context)
 		return ib_yaml_fail(err, r->name, at_mark(&p->problem_mark), "%s %s", problem, p->context);
 	return ib_yaml_fail(err, r->name, at_mark(&p->problem_mark), "%s", problem);

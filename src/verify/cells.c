@@ -14,10 +14,17 @@
 
 static bool same(const struct ib_cell *a, const struct ib_cell *b)
 {
-	return ib_streq(a->group, b->group) && ib_streq(a->cell, b->cell) && a->res == b->res && ib_streq(a->label, b->label);
+	return ib_streq(a->group, b->group) && ib_streq(a->cell, b->cell) && a->res == b->res && a->contract == b->contract &&
+	       ib_streq(a->label, b->label);
 }
 
-static struct ib_cell *cell_of(struct ib_cell *cells, size_t *n, const struct ib_audit_run *run, const struct ib_result *res)
+struct gathered {
+	const struct ib_study_view *study; /* NULL: a folder */
+	struct ib_cell *cells;
+	size_t n;
+};
+
+static struct ib_cell *cell_of(struct gathered *g, const struct ib_audit_run *run, const struct ib_result *res)
 {
 	const struct ib_entry *start = run->run && run->run->start ? &run->run->start->e : NULL;
 	struct ib_cell key = {.group = start ? start->group : NULL, .cell = start ? start->cell : NULL, .label = res ? res->label : NULL};
@@ -25,17 +32,20 @@ static struct ib_cell *cell_of(struct ib_cell *cells, size_t *n, const struct ib
 	if (!start) {
 		key.res = res;
 		key.run = run;
+	} else if (g->study) {
+		key.contract = ib_study_contract_at(g->study, start->seq, NULL);
+		key.amended = key.contract && g->study->contract_entry && key.contract != &g->study->contract_entry->e;
 	}
 	key.diagnostic = json_is_true(json_object_get(run->group, "diagnostic"));
 	key.asked = key.got = 0;
 	key.hit_share = NAN;
-	for (size_t i = 0; i < *n; i++)
-		if (same(&cells[i], &key))
-			return &cells[i];
-	if (*n == CELLS_MAX)
+	for (size_t i = 0; i < g->n; i++)
+		if (same(&g->cells[i], &key))
+			return &g->cells[i];
+	if (g->n == CELLS_MAX)
 		return NULL;
-	cells[*n] = key;
-	return &cells[(*n)++];
+	g->cells[g->n] = key;
+	return &g->cells[g->n++];
 }
 
 char *ib_loose_name(const struct ib_audit_run *run, const struct ib_result *res)
@@ -125,13 +135,13 @@ static void count_run(struct ib_cell *c, const struct ib_audit_run *run)
 		add_record(c, &run->run->record);
 }
 
-static void add_run(struct ib_cell *cells, size_t *n, const struct ib_audit_run *run)
+static void add_run(struct gathered *g, const struct ib_audit_run *run)
 {
 	struct ib_cell *c = NULL;
 	bool counted = false;
 
 	if (run->run && run->run->exclusion) {
-		c = cell_of(cells, n, run, NULL);
+		c = cell_of(g, run, NULL);
 		if (c)
 			c->runs++;
 		if (c)
@@ -143,7 +153,7 @@ static void add_run(struct ib_cell *cells, size_t *n, const struct ib_audit_run 
 
 		if (res->unknown_version)
 			continue;
-		c = cell_of(cells, n, run, res);
+		c = cell_of(g, run, res);
 		if (!c)
 			return;
 		add_result(c, run, res);
@@ -152,7 +162,7 @@ static void add_run(struct ib_cell *cells, size_t *n, const struct ib_audit_run 
 			count_run(c, run);
 		counted = true;
 	}
-	c = counted || !run->run ? NULL : cell_of(cells, n, run, NULL);
+	c = counted || !run->run ? NULL : cell_of(g, run, NULL);
 	if (c)
 		count_run(c, run);
 }
@@ -173,12 +183,11 @@ static struct ib_cell *headline_first(struct ib_cell *cells, size_t n)
 
 size_t ib_audit_cells(const struct ib_audit_view *v, struct ib_cell **ret)
 {
-	struct ib_cell *cells = ib_alloc(CELLS_MAX * sizeof(*cells));
-	size_t n = 0;
+	struct gathered g = {.study = v->study, .cells = ib_alloc(CELLS_MAX * sizeof(*g.cells))};
 
 	for (size_t i = 0; i < v->n_runs; i++)
 		if (!v->runs[i].run || v->runs[i].run->start)
-			add_run(cells, &n, &v->runs[i]);
-	*ret = headline_first(cells, n);
-	return n;
+			add_run(&g, &v->runs[i]);
+	*ret = headline_first(g.cells, g.n);
+	return g.n;
 }

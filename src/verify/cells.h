@@ -11,6 +11,8 @@ struct ib_cell {
 	const struct ib_audit_run *run; /* of a folder */
 	const char *label;        /* part of a sweep within one result, or NULL */
 	const struct ib_result *res; /* of a folder: the result */
+	const struct ib_entry *contract; /* in force when its runs began: runs from before and after an amendment are never one cell; NULL: none */
+	bool amended;             /* another contract is in force since */
 	bool diagnostic;          /* of a diagnostic group: no headline */
 	size_t runs;              /* started, whatever became of them */
 	size_t excluded;          /* of these; in no number below */

@@ -196,15 +196,20 @@ static void trusted(const struct screen *s)
 	ib_buf_adds(s->b, v->time_stamped == IB_HOLDS_NO ? "its times are the author's word\n" : "\n");
 }
 
-/* Excluded runs that would fill a slot otherwise. */
-static int64_t set_aside(const struct ib_study_view *v)
+static bool before_amendment(const struct ib_study_view *v, const struct ib_study_run *r)
+{
+	return v->contract_entry && r->start && r->start->e.seq < v->contract_entry->e.seq;
+}
+
+/* Runs that would fill a slot otherwise: excluded ones, or those from before an amendment, whose slots are filled again. */
+static int64_t set_aside(const struct ib_study_view *v, bool amended)
 {
 	int64_t n = 0;
 
 	for (size_t i = 0; i < v->n_ledger_runs; i++) {
 		const struct ib_study_run *r = &v->runs[i];
 
-		n += r->exclusion && !r->running && (r->state == IB_STATE_COMPLETED || r->state == IB_STATE_FAILED || r->state == IB_STATE_TIMED_OUT);
+		n += (before_amendment(v, r) ? amended : !amended && r->exclusion) && !r->running && (r->state == IB_STATE_COMPLETED || r->state == IB_STATE_FAILED || r->state == IB_STATE_TIMED_OUT);
 	}
 	return n;
 }
@@ -212,13 +217,16 @@ static int64_t set_aside(const struct ib_study_view *v)
 static void complete(const struct screen *s)
 {
 	const struct ib_run_counts *c = &s->v->counts;
-	int64_t aside = set_aside(&s->v->study), filled = c->completed + c->failed + c->timed_out - aside;
+	int64_t aside = set_aside(&s->v->study, false), amended = set_aside(&s->v->study, true);
+	int64_t filled = c->completed + c->failed + c->timed_out - aside - amended;
 	bool all = c->planned == filled;
 
 	ib_buf_addf(s->b, "%-13s %-5splanned %" PRId64 " %s completed %" PRId64 " + failed %" PRId64 " + timed out %" PRId64, "complete", all ? "yes" : "no",
 		    c->planned, all ? "=" : "!=", c->completed, c->failed, c->timed_out);
 	if (aside)
 		ib_buf_addf(s->b, " - excluded %" PRId64, aside);
+	if (amended)
+		ib_buf_addf(s->b, " - before the amendment %" PRId64, amended);
 	if (c->abandoned + c->interrupted + c->refused)
 		ib_buf_addf(s->b, "; abandoned %" PRId64 ", interrupted %" PRId64 ", refused %" PRId64, c->abandoned, c->interrupted, c->refused);
 	if (c->imported)

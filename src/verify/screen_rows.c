@@ -83,8 +83,8 @@ static void cache(const struct screen *s, const struct ib_cell *c)
 static void name(struct ib_buf *b, const struct ib_cell *c)
 {
 	ib_auto_free char *full = c->run ? ib_loose_name(c->run, c->res)
-					 : ib_asprintf("%s %s%s%s", c->group ? c->group : "(no group)", c->cell ? c->cell : "", c->label ? " " : "",
-						       c->label ? c->label : "");
+					 : ib_asprintf("%s %s%s%s%s", c->group ? c->group : "(no group)", c->cell ? c->cell : "", c->label ? " " : "",
+						       c->label ? c->label : "", c->amended ? " (before)" : "");
 	size_t n = strlen(full);
 
 	if (n > NAME_MAX_SHOWN + 2) {

@@ -61,6 +61,8 @@ awk 'BEGIN { for (i = 0; i < 2000; i++) printf "["; print "" }' > contract.yaml
 bad "too deep" "1:33: nested more than 32 deep"
 printf 'study: s\n bad: x\n' > contract.yaml
 bad "broken syntax" "2:5: mapping values are not allowed"
+printf 'study: s\ngroups:\n\t- name: g\n' > contract.yaml
+bad "tab" "3:1: a tab where only spaces may stand: indent with spaces"
 printf '' > contract.yaml
 bad "empty file" "1:1: the file is empty"
 printf 'just text\n' > contract.yaml

@@ -27,6 +27,9 @@ is "stands in the ledger; runs before it fill no slot after it" "$(kinds)" "cont
 like "with reason, digest and that results were known" "$(grep '"amendment"' s/ledger.jsonl)" '"source_sha256":"[0-9a-f]{64}".*"reason":"one repeat says nothing","results_known":true'
 is "both versions are kept" "$(find s/contracts -name '*.yaml' | wc -l | tr -d ' ')" 2
 status 0 "the amended plan is done" ib-run -q --no-capture --plan s/contract.yaml
+ib-verify s > verdict 2> /dev/null
+like "the verdict counts runs from before the amendment apart" "$(grep '^complete' verdict)" "yes +planned 2 = completed 3 .* - before the amendment 1"
+is "and shows them in a row of their own" "$(grep -E '^g all' verdict | awk '{ print $3, $4 }' | tr '\n' ';')" "(before) 1;2 -;"
 write 1
 status 2 "back to the first version is a change, too" ib-run -q --no-capture --plan s/contract.yaml
 mkdir early
