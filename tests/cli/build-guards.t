@@ -84,4 +84,8 @@ if printf '#include <CUnit/CUnit.h>\nint main(void) { return 0; }\n' | $CC -x c 
 else
     for i in 1 2 3; do skip "unit tests $i" "CUnit is not installed"; done
 fi
+# every test that the list of scenarios names is there
+named=$(grep -o '`[a-z]*/[a-z0-9_-]*\.[tc]`' "$IB_SRCDIR/tests/SCENARIOS.md" | tr -d '`' | sort -u)
+ok "the list of scenarios names tests" test "$(printf '%s\n' "$named" | wc -l)" -ge 15
+is "each of them is there" "$(for f in $named; do [ -f "$IB_SRCDIR/tests/$f" ] || echo "$f"; done)" ""
 done_testing
