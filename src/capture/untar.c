@@ -74,6 +74,20 @@ static bool is_header(const char *block)
 	return memcmp(h->magic, "ustar", 5) == 0;
 }
 
+/* gzip, zstd, xz, bzip2, zip */
+static bool is_compressed(const char *data, size_t n)
+{
+	static const char magic[][4] = {{'\x1f', '\x8b', 0, 0}, {'\x28', '\xb5', '\x2f', '\xfd'}, {'\xfd', '7', 'z', 'X'}, {'B', 'Z', 'h', 0}, {'P', 'K', 3, 4}};
+
+	for (size_t i = 0; i < IB_LEN(magic); i++) {
+		size_t len = strnlen(magic[i], sizeof(magic[i]));
+
+		if (n > len && memcmp(data, magic[i], len) == 0)
+			return true;
+	}
+	return false;
+}
+
 /* Finds where the archive starts. */
 static int find_start(struct untar *t, struct ib_err *err)
 {
@@ -95,6 +109,8 @@ static int find_start(struct untar *t, struct ib_err *err)
 			t->offset = t->lead_at;
 			return 0;
 		}
+	if (is_compressed(t->lead, t->lead_n))
+		return refuse(t, IB_E_TAR, "it is compressed; send the tar as it is", err);
 	return refuse(t, IB_E_TAR, "there is none, neither a tar header nor the recorder's first line", err);
 }
 
@@ -317,6 +333,8 @@ static int entry(struct untar *t, const struct header *h, struct ib_err *err)
 		return refuse(t, IB_E_TAR, "the size is no octal number", err);
 	if (h->type == 'x' || h->type == 'g') /* their names mean nothing */
 		return pass_pax(t, size, err);
+	if (h->type == 'L' || h->type == 'K')
+		return refuse(t, IB_E_PATH, "a name of more than 100 bytes", err);
 	if ((r = set_path(t, h, err)) < 0)
 		return r;
 	switch (h->type) {
@@ -325,9 +343,6 @@ static int entry(struct untar *t, const struct header *h, struct ib_err *err)
 		return add_file(t, size, err);
 	case '5':
 		return add_dir(t, size, err);
-	case 'L':
-	case 'K':
-		return refuse(t, IB_E_PATH, "a name of more than 100 bytes", err);
 	default:
 		return refuse(t, IB_E_TYPE, "neither a file nor a directory: a recorded machine has no links and no devices", err);
 	}

@@ -58,6 +58,7 @@ static const struct ib_tool tool = {
 struct args {
 	const char *only, *skip, *root, *record, *output, *store;
 	bool list, recorder, json;
+	bool refused; /* the recorded root is malformed */
 	int info; /* IB_OPT_HELP or IB_OPT_VERSION */
 };
 
@@ -259,8 +260,10 @@ static int run(struct ib_ctx *ctx, struct args *a, struct ib_err *err)
 	const char *dir = NULL;
 	int r = 0;
 
-	if (a->root)
+	if (a->root) {
 		r = ib_replay_load(ctx, &replay, err);
+		a->refused = r == IB_E_SYNTAX || r == IB_E_USAGE;
+	}
 	if (r == 0 && a->record)
 		r = record_dir(ctx, a->record, &tmp, &dir, err);
 	if (r == 0 && a->record)
@@ -343,7 +346,11 @@ int main(int argc, char **argv)
 		return ib_tool_finish(&tool, IB_EXIT_OK);
 	}
 	r = a.recorder ? print_recorder(&err) : capture(&a, &err);
-	if (r < 0) /* a secret is no mistake of the command line */
-		return err.code == IB_E_STATE ? (ib_tool_error(&tool, &err), IB_EXIT_UNDECIDED) : ib_tool_error(&tool, &err);
+	if (r < 0) {
+		int code = ib_tool_error(&tool, &err);
+
+		/* neither is a mistake of the command line; the first is a secret */
+		return err.code == IB_E_STATE ? IB_EXIT_UNDECIDED : a.refused ? IB_EXIT_REFUSED : code;
+	}
 	return ib_tool_finish(&tool, IB_EXIT_OK);
 }

@@ -63,7 +63,7 @@ ok "and is no value" grep -q '"status": "unsupported"' h.json
 echo '{"schema": "urn:ibtools:replay:v1", "answers": {"uname": 5, "libc": {}, "nvml": [], "git": {"data": {"x": 1}, "missing": 3}}, "facts": {}, "identity": 1}' > root/ib-replay.json
 ok "odd answers are survived" ib-capture --root root -o i.json
 echo '{"schema": "urn:ibtools:replay:v1", "facts": {"/proc/stat": 1}}' > root/ib-replay.json
-status 2 "a broken replay file is an error" ib-capture --root root
+status 4 "a broken replay file is an error" ib-capture --root root
 echo '{' > root/ib-replay.json
 status 4 "so is one that is no JSON" ib-capture --root root
 status 3 "and a root that is not there" ib-capture --root nowhere

@@ -46,11 +46,10 @@ static void check_shown(json_t *conditions)
 	for (size_t i = 0; i < json_array_size(conditions); i++) {
 		const char *found = json_string_value(json_object_get(json_array_get(conditions, i), "found"));
 
-		REQUIRE(!found || strlen(found) <= IB_ANSWER_SHOWN * 3 + 3);
+		REQUIRE(!found || (strlen(found) <= IB_ANSWER_SHOWN * 3 + 3 && !strstr(found, SECRET)));
 	}
 	ib_json_write(conditions, &b);
 	REQUIRE(ib_buf_check(&b, "conditions", NULL) == 0 && ib_json_load(b.data, b.len, "conditions", &again, NULL) == 0);
-	REQUIRE(!memmem(b.data, b.len, SECRET, strlen(SECRET)));
 	json_decref(again);
 }
 
