@@ -264,6 +264,14 @@ static int compare(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
+bool ib_strv_has(const struct ib_strv *l, const char *s)
+{
+	for (size_t i = 0; i < l->n; i++)
+		if (strcmp(l->v[i], s) == 0)
+			return true;
+	return false;
+}
+
 void ib_strv_sort(struct ib_strv *l)
 {
 	if (l->n > 1)

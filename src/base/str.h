@@ -52,6 +52,7 @@ struct ib_strv {
 void ib_strv_add(struct ib_strv *l, const char *s);
 void ib_strv_take(struct ib_strv *l, char *s); /* takes ownership */
 void ib_strv_sort(struct ib_strv *l);          /* by bytes */
+bool ib_strv_has(const struct ib_strv *l, const char *s);
 void ib_strv_clear(struct ib_strv *l);
 #define ib_auto_strv __attribute__((cleanup(ib_strv_clear)))
 

@@ -277,6 +277,17 @@ int ib_ledger_append_first(struct ib_ledger *l, struct ib_entry *e, bool *ret_do
 	return r < 0 || !*ret_done ? r : ib_sync_dir(l->study_fd, "the study", err);
 }
 
+int ib_ledger_hold(struct ib_ledger *l, int (*held)(void *arg, struct ib_err *err), void *arg, struct ib_err *err)
+{
+	int r = ib_ledger_lock(l, err);
+
+	if (r < 0)
+		return r;
+	r = held(arg, err);
+	ib_ledger_unlock(l);
+	return r;
+}
+
 int ib_ledger_reserve(struct ib_ledger *l, struct ib_err *err)
 {
 	off_t size;

@@ -26,6 +26,9 @@ IB_MUST int ib_ledger_append(struct ib_ledger *l, struct ib_entry *e, int (*lock
 /* Appends the first entry of a study if, under the lock, the ledger is still empty; otherwise does nothing. *ret says which. */
 IB_MUST int ib_ledger_append_first(struct ib_ledger *l, struct ib_entry *e, bool *ret_done, struct ib_err *err);
 
+/* Calls held(arg) while nobody appends or looks for what did not end. */
+IB_MUST int ib_ledger_hold(struct ib_ledger *l, int (*held)(void *arg, struct ib_err *err), void *arg, struct ib_err *err);
+
 /* Keeps room on the disk for a few more entries (best effort on file systems without it; IB_E_IO when the disk is full). */
 IB_MUST int ib_ledger_reserve(struct ib_ledger *l, struct ib_err *err);
 
@@ -34,5 +37,8 @@ IB_MUST int ib_ledger_reserve(struct ib_ledger *l, struct ib_err *err);
 IB_MUST int ib_ledger_mark_abandoned(struct ib_ledger *l, size_t *ret_adopted, size_t *ret_abandoned, struct ib_err *err);
 /* True when the last ib_ledger_mark_abandoned() saw or made an abandoned run. */
 bool ib_ledger_any_abandoned(const struct ib_ledger *l);
+/* Every analysis that has begun, has no entry, and whose directory is not locked: adopted when it holds a whole analysis.json, else entered
+ * with its begun.json. An empty directory is removed: nothing was begun in it. */
+IB_MUST int ib_ledger_mark_analyses(struct ib_ledger *l, size_t *ret_adopted, size_t *ret_abandoned, struct ib_err *err);
 
 #endif

@@ -21,4 +21,7 @@ void ib_ledger_unlock(struct ib_ledger *l);
 /* ib_ledger_append() under a lock that is held already; with only_first nothing is added to a ledger that has a line. */
 IB_MUST int ib_ledger_append_locked(struct ib_ledger *l, struct ib_entry *e, bool only_first, bool *ret_done, struct ib_err *err);
 
+/* sweep.c: the text behind "key":" in a line, up to the next quote: run IDs, kinds and our files' names hold no escapes. NULL: there is none. Allocated. */
+char *ib_ledger_value_of(const char *line, size_t n, const char *key);
+
 #endif

@@ -14,8 +14,7 @@
 
 #define LEDGER_MAX (1u << 30)
 
-/* The text behind "key":" in a line, up to the next quote; run IDs and kinds hold no escapes. NULL when there is none. */
-static char *value_of(const char *line, size_t n, const char *key)
+char *ib_ledger_value_of(const char *line, size_t n, const char *key)
 {
 	const char *at = memmem(line, n, key, strlen(key)), *end;
 
@@ -43,12 +42,12 @@ static void scan(const char *data, size_t n, struct ib_strv *ret_open, bool *ret
 {
 	for (const char *p = data, *end; p < data + n && (end = memchr(p, '\n', (size_t)(data + n - p))); p = end + 1) {
 		size_t len = (size_t)(end - p);
-		ib_auto_free char *kind = value_of(p, len, "\"kind\":\"");
+		ib_auto_free char *kind = ib_ledger_value_of(p, len, "\"kind\":\"");
 		ib_auto_free char *run = NULL;
 
 		if (!kind || (strcmp(kind, "start") != 0 && strcmp(kind, "finish") != 0 && strcmp(kind, "abandoned") != 0))
 			continue;
-		run = value_of(p, len, "\"run\":\"");
+		run = ib_ledger_value_of(p, len, "\"run\":\"");
 		if (!run)
 			continue;
 		if (kind[0] == 's')

@@ -15,6 +15,11 @@
 
 #define IB_ENTRY_MAX 65536 /* bytes of a line, with its LF */
 
+/* An analysis's document, in analysis/<id>/. The ledger holds the first once it ended, the second when its ib-run did not end. */
+#define IB_ANALYSIS_SCHEMA "urn:ibtools:analysis:v1"
+#define IB_ANALYSIS_ENDED "analysis.json"
+#define IB_ANALYSIS_BEGUN "begun.json"
+
 enum ib_entry_kind {
 	IB_ENTRY_CONTRACT,
 	IB_ENTRY_AMENDMENT,
@@ -24,7 +29,7 @@ enum ib_entry_kind {
 	IB_ENTRY_EXCLUSION,
 	IB_ENTRY_NOTE,
 	IB_ENTRY_IMPORT,
-	IB_ENTRY_ANALYSIS, /* analysis/<id>/analysis.json */
+	IB_ENTRY_ANALYSIS, /* analysis/<id>/analysis.json, or begun.json of one that was abandoned */
 	IB_ENTRY_TORN,
 	IB_ENTRY_SEAL,
 	IB_ENTRY_QUALITY,   /* a quality check: quality/<id>/result.json */

@@ -63,6 +63,10 @@ static int sweep(const struct ib_ctx *ctx, struct ib_pack_study *s, struct ib_er
 		ib_log(ctx, IB_LOG_INFO, "%zu %s without an end recorded as abandoned", abandoned, abandoned == 1 ? "run" : "runs");
 	if (r == 0 && adopted)
 		ib_log(ctx, IB_LOG_INFO, "%zu %s with a record but no ledger entry adopted", adopted, adopted == 1 ? "run" : "runs");
+	if (r == 0)
+		r = ib_ledger_mark_analyses(l, &adopted, &abandoned, err);
+	if (r == 0 && adopted + abandoned)
+		ib_log(ctx, IB_LOG_INFO, "%zu %s without a ledger entry recorded", adopted + abandoned, adopted + abandoned == 1 ? "analysis" : "analyses");
 	return r;
 }
 

@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/random.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -138,6 +139,22 @@ static int execute(struct ib_analysis_work *w, const struct ib_analysis_options 
 
 /* --- before and after --- */
 
+/* Under the ledger's lock: nobody can take the analysis for abandoned before its directory is locked. */
+static int lock_dir(void *arg, struct ib_err *err)
+{
+	struct ib_analysis_work *w = arg;
+	ib_auto_fd int parent = -1;
+	int r;
+
+	if (mkdirat(w->study.fd, w->dir, 0755) < 0)
+		return ib_fail(err, IB_E_IO, errno, "cannot make directory '%s'", w->dir);
+	if ((r = ib_open_dir(w->study.fd, w->dir, &w->dir_fd, err)) < 0 || (r = ib_open_dir(w->study.fd, "analysis", &parent, err)) < 0)
+		return r;
+	if (flock(w->dir_fd, LOCK_EX) < 0)
+		return ib_fail(err, IB_E_IO, errno, "cannot lock directory '%s'", w->dir);
+	return ib_sync_dir(parent, "analysis", err);
+}
+
 static int make_dir(struct ib_analysis_work *w, struct ib_err *err)
 {
 	char at[IB_TIME_LEN];
@@ -149,15 +166,21 @@ static int make_dir(struct ib_analysis_work *w, struct ib_err *err)
 	ib_time_compact(ib_wall_ns(w->ctx->clock), at);
 	w->id = ib_asprintf("%s-%08x", at, random);
 	w->dir = ib_asprintf("analysis/%s", w->id);
-	if ((r = ib_make_dirs(w->study.fd, "analysis", 0755, err)) < 0)
-		return r;
-	if (mkdirat(w->study.fd, w->dir, 0755) < 0)
-		return ib_fail(err, IB_E_IO, errno, "cannot make directory '%s'", w->dir);
-	return ib_open_dir(w->study.fd, w->dir, &w->dir_fd, err);
+	r = ib_make_dirs(w->study.fd, "analysis", 0755, err);
+	return r < 0 ? r : ib_ledger_hold(w->study.ledger, lock_dir, w, err);
+}
+
+/* Writes what is known of the analysis at this moment. */
+static int write_document(struct ib_analysis_work *w, const char *name, struct ib_buf *ret, struct ib_err *err)
+{
+	int r = ib_analysis_document(w, ret, err);
+
+	return r < 0 ? r : ib_write_file(w->dir_fd, name, ret->data, ret->len, 0644, false, err);
 }
 
 static int prepare(struct ib_analysis_work *w, const struct ib_analysis_options *o, struct ib_err *err)
 {
+	ib_auto_buf struct ib_buf b = IB_BUF(IB_JSON_MAX);
 	int r = make_dir(w, err);
 
 	w->asked = o->argv;
@@ -167,7 +190,7 @@ static int prepare(struct ib_analysis_work *w, const struct ib_analysis_options 
 		return r;
 	set_env(w);
 	note_scripts(w);
-	if ((r = ib_snapshot_take(w->study.fd, ib_analysis_may_write, &w->before, err)) < 0)
+	if ((r = write_document(w, IB_ANALYSIS_BEGUN, &b, err)) < 0 || (r = ib_snapshot_take(w->study.fd, ib_analysis_may_write, &w->before, err)) < 0)
 		return r;
 	for (size_t i = 0; i < w->before.dirs.n; i++)
 		if (strcmp(w->before.dirs.v[i], w->dir) != 0)
@@ -178,18 +201,20 @@ static int prepare(struct ib_analysis_work *w, const struct ib_analysis_options 
 
 static int conclude(struct ib_analysis_work *w, struct ib_err *err)
 {
-	ib_auto_entry struct ib_entry e = {.kind = IB_ENTRY_ANALYSIS, .file = ib_asprintf("%s/analysis.json", w->dir)};
+	ib_auto_entry struct ib_entry e = {.kind = IB_ENTRY_ANALYSIS, .file = ib_asprintf("%s/" IB_ANALYSIS_ENDED, w->dir)};
 	ib_auto_buf struct ib_buf b = IB_BUF(IB_JSON_MAX);
 	int r;
 
 	ib_opened_end(&w->opened, &w->read);
-	if ((r = ib_snapshot_take(w->study.fd, ib_analysis_may_write, &w->after, err)) < 0 || (r = ib_analysis_document(w, &b, err)) < 0 ||
-	    (r = ib_write_file(w->dir_fd, "analysis.json", b.data, b.len, 0644, false, err)) < 0)
+	w->ended = true;
+	if ((r = ib_snapshot_take(w->study.fd, ib_analysis_may_write, &w->after, err)) < 0 || (r = write_document(w, IB_ANALYSIS_ENDED, &b, err)) < 0)
 		return r;
 	e.bytes = (int64_t)b.len;
 	ib_sha256_of(b.data, b.len, e.sha256);
 	if ((r = ib_ledger_append(w->study.ledger, &e, NULL, NULL, err)) < 0)
 		return r;
+	if (unlinkat(w->dir_fd, IB_ANALYSIS_BEGUN, 0) < 0 && errno != ENOENT)
+		return ib_fail(err, IB_E_IO, errno, "cannot remove '%s/" IB_ANALYSIS_BEGUN "'", w->dir);
 	ib_run_files_freeze(w->dir_fd);
 	return 0;
 }

@@ -83,6 +83,8 @@ static json_t *inputs(const struct ib_analysis_work *w)
 	json_t *o = ib_json_object(), *list = ib_json_array();
 	const char *why = w->opened.why;
 
+	if (!w->ended)
+		why = "the analysis has only begun";
 	if (!why && w->before.partial)
 		why = "the study has more files than are looked at, or some that cannot be";
 	for (size_t i = 0; i < w->read.n; i++) {
@@ -95,7 +97,7 @@ static json_t *inputs(const struct ib_analysis_work *w)
 		else if (!why)
 			why = "more files were read than are listed";
 	}
-	ib_json_set_str(o, "status", !w->opened.dirs.n ? "unsupported" : why ? "incomplete" : "ok");
+	ib_json_set_str(o, "status", w->ended && !w->opened.dirs.n ? "unsupported" : why ? "incomplete" : "ok");
 	ib_json_set_str(o, "why", why);
 	ib_json_set(o, "files", list);
 	return o;
@@ -103,12 +105,18 @@ static json_t *inputs(const struct ib_analysis_work *w)
 
 /* --- what it wrote --- */
 
-/* Logs and the like are not its own. */
+/* Is it a log, which is not what the command wrote? */
 static bool is_own(const struct ib_analysis_work *w, const char *path)
 {
 	size_t n = strlen(w->dir);
 
 	return ib_starts(path, w->dir) && (strcmp(path + n, "/stdout.log") == 0 || strcmp(path + n, "/stderr.log") == 0);
+}
+
+/* What another analysis has begun meanwhile. */
+static bool is_begun(const char *path)
+{
+	return ib_starts(path, "analysis/") && ib_ends(path, "/" IB_ANALYSIS_BEGUN);
 }
 
 static bool changed(const struct ib_snapshot_file *was, const struct ib_snapshot_file *is)
@@ -128,7 +136,7 @@ static json_t *outputs(const struct ib_analysis_work *w)
 		const struct ib_snapshot_file *is = &w->after.files[i], *was = ib_snapshot_find(&w->before, is->path);
 		json_t *one;
 
-		if (!ib_analysis_may_write(is->path) || is_own(w, is->path) || !changed(was, is) || json_array_size(list) >= LIST_MAX)
+		if (!ib_analysis_may_write(is->path) || is_own(w, is->path) || is_begun(is->path) || !changed(was, is) || json_array_size(list) >= LIST_MAX)
 			continue;
 		one = ib_json_object();
 		set_file(w, one, is->path, is->bytes, is->sha256);
@@ -145,7 +153,7 @@ static json_t *removed(const struct ib_analysis_work *w)
 	for (size_t i = 0; i < w->before.n; i++) {
 		const char *path = w->before.files[i].path;
 
-		if (ib_analysis_may_write(path) && !ib_snapshot_find(&w->after, path) && json_array_size(list) < LIST_MAX) {
+		if (ib_analysis_may_write(path) && !is_begun(path) && !ib_snapshot_find(&w->after, path) && json_array_size(list) < LIST_MAX) {
 			json_t *one = ib_json_object();
 
 			set_path(w, one, path);
@@ -276,13 +284,14 @@ static json_t *times(const struct ib_child_result *res)
 	return o;
 }
 
-static json_t *exits(const struct ib_child_result *res)
+static json_t *exits(const struct ib_analysis_work *w)
 {
+	const struct ib_child_result *res = &w->res;
 	json_t *o = ib_json_object();
 
-	set_number(o, "status", res->exit_status);
-	set_number(o, "signal", res->signal);
-	set_number(o, "exec_errno", res->exec_errno);
+	set_number(o, "status", w->ended ? res->exit_status : IB_NONE);
+	set_number(o, "signal", w->ended ? res->signal : IB_NONE);
+	set_number(o, "exec_errno", w->ended ? res->exec_errno : IB_NONE);
 	ib_json_set_bool(o, "timed_out", res->timed_out);
 	ib_json_set_bool(o, "interrupted", res->interrupted_by != 0);
 	return o;
@@ -330,12 +339,13 @@ static json_t *document(struct ib_analysis_work *w, const char *withheld)
 	ib_json_set_str(o, "schema", IB_ANALYSIS_SCHEMA);
 	ib_json_set_str(o, "id", w->id);
 	ib_json_set_str(o, "study", w->study.name);
+	ib_json_set_str(o, "status", w->ended ? "ended" : "begun");
 	ib_json_set(o, "argv", withheld ? NULL : argv(w));
 	ib_json_set(o, "cwd", withheld ? NULL : cwd(w));
 	ib_json_set_str(o, "withheld", withheld);
 	ib_json_set(o, "scripts", scripts(w));
-	ib_json_set(o, "time", w->res.exec_errno == IB_NONE ? times(&w->res) : NULL);
-	ib_json_set(o, "exit", exits(&w->res));
+	ib_json_set(o, "time", w->ended && w->res.exec_errno == IB_NONE ? times(&w->res) : NULL);
+	ib_json_set(o, "exit", exits(w));
 	ib_json_set(o, "inputs", inputs(w));
 	ib_json_set(o, "outputs", outputs(w));
 	ib_json_set(o, "removed", removed(w));
@@ -357,13 +367,13 @@ int ib_analysis_document(struct ib_analysis_work *w, struct ib_buf *ret, struct 
 		ib_log(w->ctx, IB_LOG_WARNING, "the analysis changed %zu %s of the study outside analysis/ and report/: see '%s/analysis.json'", n,
 		       n == 1 ? "file" : "files", w->dir);
 	ib_json_write_pretty(all, ret);
-	if (ib_gate(w->study.redactor, ib_buf_str(ret), ret->len, "analysis.json", &refused) < 0) {
+	if (ib_gate(w->study.redactor, ib_buf_str(ret), ret->len, IB_ANALYSIS_ENDED, &refused) < 0) {
 		ib_auto_json json_t *less = document(w, refused.text);
 
 		ib_buf_reset(ret);
 		ib_json_write_pretty(less, ret);
 	}
-	if ((r = ib_buf_check(ret, "analysis.json", err)) < 0)
+	if ((r = ib_buf_check(ret, IB_ANALYSIS_ENDED, err)) < 0)
 		return r;
-	return ib_gate(w->study.redactor, ret->data, ret->len, "analysis.json", err);
+	return ib_gate(w->study.redactor, ret->data, ret->len, IB_ANALYSIS_ENDED, err);
 }

@@ -31,12 +31,13 @@ struct ib_analysis_work {
 	struct ib_snapshot before, after;
 	struct ib_opened opened;
 	struct ib_child_result res;
+	bool ended;          /* the command ran or could not be started; after and res hold */
 };
 
 /* Is it where an analysis may write: below analysis/ or report/? */
 bool ib_analysis_may_write(const char *path);
 
-/* The text of analysis.json, past the last gate; opened has ended, after is taken. */
+/* The text of analysis.json, past the last gate, when opened has ended and after is taken; before (not ended) that of begun.json. */
 IB_MUST int ib_analysis_document(struct ib_analysis_work *w, struct ib_buf *ret, struct ib_err *err);
 
 #endif

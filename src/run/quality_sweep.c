@@ -44,14 +44,6 @@ static int read_ledger(const struct ib_plan *plan, struct known *k, struct ib_er
 	return r < 0 ? r : ib_ledger_each(ib_buf_str(&b), b.len, note, k, err);
 }
 
-static bool is_known(const struct known *k, const char *path)
-{
-	for (size_t i = 0; i < k->files.n; i++)
-		if (strcmp(k->files.v[i], path) == 0)
-			return true;
-	return false;
-}
-
 /* A result that was written, but not yet entered, goes: whether it is whole is not known. */
 static int abandon(struct ib_plan *plan, const char *id, const char *path, struct ib_err *err)
 {
@@ -96,7 +88,7 @@ int ib_quality_sweep(struct ib_plan *plan, struct ib_err *err)
 	for (size_t i = 0; r == 0 && i < ids.n; i++) {
 		ib_auto_free char *path = ib_asprintf("quality/%s/result.json", ids.v[i]);
 
-		if (is_known(&k, path))
+		if (ib_strv_has(&k.files, path))
 			continue;
 		ib_log(plan->ctx, IB_LOG_WARNING, "an earlier quality check did not end: recorded as abandoned: quality/%s", ids.v[i]);
 		r = abandon(plan, ids.v[i], path, err);

@@ -90,6 +90,18 @@ static int first_entry(struct ib_study *s, const char *name, const char *source_
 	return ib_ledger_append_first(s->ledger, &e, &done, err);
 }
 
+static int sweep_analyses(const struct ib_ctx *ctx, struct ib_study *s, struct ib_err *err)
+{
+	size_t adopted, abandoned;
+	int r = ib_ledger_mark_analyses(s->ledger, &adopted, &abandoned, err);
+
+	if (r == 0 && abandoned)
+		ib_log(ctx, IB_LOG_WARNING, "%zu earlier %s did not end: recorded as abandoned", abandoned, abandoned == 1 ? "analysis" : "analyses");
+	if (r == 0 && adopted)
+		ib_log(ctx, IB_LOG_INFO, "%zu earlier %s ended without a ledger entry: adopted", adopted, adopted == 1 ? "analysis" : "analyses");
+	return r;
+}
+
 static int sweep(const struct ib_ctx *ctx, struct ib_study *s, struct ib_err *err)
 {
 	ib_auto_free char *runs = ib_asprintf("%s/runs", s->path), *run = NULL;
@@ -106,7 +118,7 @@ static int sweep(const struct ib_ctx *ctx, struct ib_study *s, struct ib_err *er
 	if (s->survivors > 0)
 		ib_log(ctx, IB_LOG_WARNING, "still alive from abandoned runs, and disturbing this one: %lld %s (of '%s')", (long long)s->survivors,
 		       s->survivors == 1 ? "process" : "processes", run ? run : "?");
-	return 0;
+	return sweep_analyses(ctx, s, err);
 }
 
 int ib_study_open(const struct ib_ctx *ctx, const char *path, const char *name, const char *source_sha256, const char *json_sha256,

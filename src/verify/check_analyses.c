@@ -97,6 +97,8 @@ static const struct ib_study_doc *document(const struct work *w, const struct ib
 	const struct ib_study_doc *doc = doc_of(w->v, e);
 	struct ib_err err;
 
+	bool abandoned = ib_ends(e->file, "/" IB_ANALYSIS_BEGUN);
+
 	if (!ib_starts(e->file, "analysis/"))
 		ib_check_fail(w->self, w->f, IB_E_LEDGER, "ledger.jsonl", "line %" PRId64 ": an analysis is kept outside analysis/", e->seq);
 	else if (!have && declared && strcmp(declared, e->sha256) == 0)
@@ -107,11 +109,13 @@ static const struct ib_study_doc *document(const struct work *w, const struct ib
 		ib_check_skip(w->self, w->f, e->file, "could not be read");
 	else if ((int64_t)have->bytes != e->bytes || strcmp(have->sha256, e->sha256) != 0)
 		ib_finding_values(ib_check_fail(w->self, w->f, IB_E_HASH, e->file, "its bytes are not those that the ledger holds"), e->sha256, have->sha256);
+	else if (abandoned)
+		ib_check_open(w->self, w->f, e->file, "this analysis was abandoned: its ib-run did not end, and what it read and wrote is not known");
 	else if (!doc)
 		ib_check_skip(w->self, w->f, e->file, "not read: there are too many analyses");
 	else if (!doc->json)
 		ib_check_fail(w->self, w->f, doc->code, e->file, "%s", doc->why ? doc->why : "could not be read");
-	else if (ib_get_schema(doc->json, e->file, "urn:ibtools:analysis:v1", &err) < 0)
+	else if (ib_get_schema(doc->json, e->file, IB_ANALYSIS_SCHEMA, &err) < 0)
 		ib_check_fail(w->self, w->f, err.code, e->file, "%s", err.text);
 	else
 		return doc;
@@ -213,12 +217,31 @@ static void one_analysis(const struct work *w, const struct analysis *a)
 		ib_check_open(w->self, w->f, a->doc->path, "all that it read is not known: %.200s", why ? why : "not recorded");
 }
 
-static bool known(const struct ib_study_view *v, const char *path)
+/* Does an entry hold the file of that name in the directory of n bytes? */
+static bool known(const struct ib_study_view *v, const char *dir, size_t n, const char *name)
 {
-	for (size_t i = 0; i < v->n_entries; i++)
-		if (!v->entries[i].why && v->entries[i].e.kind == IB_ENTRY_ANALYSIS && strcmp(v->entries[i].e.file, path) == 0)
+	for (size_t i = 0; i < v->n_entries; i++) {
+		const struct ib_study_entry *e = &v->entries[i];
+
+		if (!e->why && e->e.kind == IB_ENTRY_ANALYSIS && strncmp(e->e.file, dir, n) == 0 && strcmp(e->e.file + n, name) == 0)
 			return true;
+	}
 	return false;
+}
+
+/* An analysis without an entry, by a document in its directory of n bytes. */
+static void unknown_one(const struct work *w, const char *path, size_t n)
+{
+	ib_auto_free char *ended = ib_asprintf("%.*s/" IB_ANALYSIS_ENDED, (int)n, path);
+	bool is_end = strcmp(path + n, "/" IB_ANALYSIS_ENDED) == 0;
+
+	if (known(w->v, path, n, "/" IB_ANALYSIS_ENDED) || known(w->v, path, n, "/" IB_ANALYSIS_BEGUN))
+		return;
+	if (is_end)
+		ib_check_fail_as(w->self, w->f, IB_FINDING_W, path, "no entry of the ledger knows this analysis");
+	else if (!ib_study_find_file(w->v, ended))
+		ib_check_open(w->self, w->f, path,
+			      "this analysis has no entry in the ledger: it is at work, or its ib-run did not end, which the next ib-run or ib-pack records");
 }
 
 /* Everything else below analysis/ is the author's own. */
@@ -229,11 +252,10 @@ static void unknown_ones(const struct work *w)
 	for (size_t i = 0; i < w->v->n_files && n < 1000; i++) {
 		const char *path = w->v->files[i].path, *slash = ib_starts(path, "analysis/") ? strchr(path + strlen("analysis/"), '/') : NULL;
 
-		if (!slash || strcmp(slash, "/analysis.json") != 0)
+		if (!slash || (strcmp(slash, "/" IB_ANALYSIS_ENDED) != 0 && strcmp(slash, "/" IB_ANALYSIS_BEGUN) != 0))
 			continue;
 		n++;
-		if (!known(w->v, path))
-			ib_check_fail_as(w->self, w->f, IB_FINDING_W, path, "no entry of the ledger knows this analysis");
+		unknown_one(w, path, (size_t)(slash - path));
 	}
 }
 
