@@ -48,6 +48,16 @@ static int load_ledger(struct ib_pack_study *s, struct ib_err *err)
 	return ib_ledger_view_load(ib_buf_str(&b), b.len, &s->ledger, err);
 }
 
+static int sweep_analyses(const struct ib_ctx *ctx, struct ib_ledger *l, struct ib_err *err)
+{
+	size_t adopted, abandoned;
+	int r = ib_ledger_mark_analyses(l, &adopted, &abandoned, err);
+
+	if (r == 0 && adopted + abandoned)
+		ib_log(ctx, IB_LOG_INFO, "%zu %s without a ledger entry recorded", adopted + abandoned, adopted + abandoned == 1 ? "analysis" : "analyses");
+	return r;
+}
+
 /* Appends what is due; not possible on a read-only medium, which is no error yet. */
 static int sweep(const struct ib_ctx *ctx, struct ib_pack_study *s, struct ib_err *err)
 {
@@ -63,11 +73,7 @@ static int sweep(const struct ib_ctx *ctx, struct ib_pack_study *s, struct ib_er
 		ib_log(ctx, IB_LOG_INFO, "%zu %s without an end recorded as abandoned", abandoned, abandoned == 1 ? "run" : "runs");
 	if (r == 0 && adopted)
 		ib_log(ctx, IB_LOG_INFO, "%zu %s with a record but no ledger entry adopted", adopted, adopted == 1 ? "run" : "runs");
-	if (r == 0)
-		r = ib_ledger_mark_analyses(l, &adopted, &abandoned, err);
-	if (r == 0 && adopted + abandoned)
-		ib_log(ctx, IB_LOG_INFO, "%zu %s without a ledger entry recorded", adopted + abandoned, adopted + abandoned == 1 ? "analysis" : "analyses");
-	return r;
+	return r < 0 ? r : sweep_analyses(ctx, l, err);
 }
 
 int ib_pack_account(const struct ib_ctx *ctx, struct ib_pack_study *s, struct ib_err *err)

@@ -14,7 +14,8 @@ struct ib_analysis_options {
 };
 
 /* Runs the command, with IB_STUDY_DIR and IB_ANALYSIS_DIR in its environment, and writes analysis/<id>/analysis.json with its logs and the
- * entry of the ledger, however the command ends. The directory is locked until then, and begun.json in it says what was begun. *ret_status is the exit status for ib-run: the command's own, 124, 126, 127 or 128+n. An
+ * entry of the ledger, however the command ends. The directory is locked until then, and begun.json in it says what was begun.
+ * *ret_status is the exit status for ib-run: the command's own, 124, 126, 127 or 128+n. An
  * error means that the study could not be read or written. */
 IB_MUST int ib_analysis(const struct ib_ctx *ctx, const struct ib_analysis_options *options, int *ret_status, struct ib_err *err);
 
