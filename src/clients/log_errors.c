@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Lines of a client's log that tell of HTTP errors, to be held against what its result says. */
-#include "run/log_errors.h"
+/* Answers with an error, told from the words of a line. */
+#include "clients/log_errors.h"
 
 #include <ctype.h>
 #include <fcntl.h>
@@ -56,8 +56,8 @@ static bool about_http(const char *line, size_t n)
 bool ib_log_line_error(const char *line, size_t n)
 {
 	for (size_t i = 0; i + 3 <= n; i++)
-		if (status_at(line, n, i))
-			return about_http(line, n);
+		if ((line[i] == '4' || line[i] == '5') && status_at(line, n, i))
+			return about_http(line, n) && !holds(line, n, "GET /");
 	return false;
 }
 
@@ -82,20 +82,43 @@ static void add(struct lines *l, const char *data, size_t n)
 	}
 }
 
-int64_t ib_log_errors(int dirfd, const char *path)
+int64_t ib_log_errors_fd(int fd)
 {
-	ib_auto_fd int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
 	struct lines l = {.n = 0};
 	char block[16384];
-	size_t all = 0;
+	off_t all = 0;
 	ssize_t k;
 
-	if (fd < 0)
-		return 0;
-	while (all < IB_LOG_ERRORS_MAX && (k = read(fd, block, sizeof(block))) > 0) {
+	while (all < IB_LOG_ERRORS_MAX && (k = pread(fd, block, sizeof(block), all)) > 0) {
 		add(&l, block, (size_t)k);
-		all += (size_t)k;
+		all += k;
 	}
 	add(&l, "\n", 1);
 	return l.found;
+}
+
+int64_t ib_log_errors(int dirfd, const char *path)
+{
+	ib_auto_fd int fd = openat(dirfd, path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK);
+
+	return fd < 0 ? 0 : ib_log_errors_fd(fd);
+}
+
+int64_t ib_log_errors_in(const char *data, size_t n)
+{
+	struct lines l = {.n = 0};
+
+	add(&l, data, n);
+	add(&l, "\n", 1);
+	return l.found;
+}
+
+bool ib_log_named(const char *path)
+{
+	static const char *const ends[] = {".log", ".txt", ".out", ".err"};
+
+	for (size_t i = 0; i < IB_LEN(ends); i++)
+		if (ib_ends(path, ends[i]))
+			return true;
+	return false;
 }

@@ -12,11 +12,11 @@
 #include "base/io.h"
 #include "base/str.h"
 #include "clients/client.h"
+#include "clients/log_errors.h"
 #include "clients/warmups.h"
 #include "run/expect.h"
 #include "run/files.h"
 #include "run/inside.h"
-#include "run/log_errors.h"
 
 #define FILES_MAX 1000000
 #define LOGS_MAX 32
@@ -37,13 +37,6 @@ static void tally_clear(struct tally *t)
 	ib_strv_clear(&t->logs);
 }
 
-static bool named_log(const char *name)
-{
-	size_t n = strlen(name);
-
-	return n > 4 && (strcmp(name + n - 4, ".log") == 0 || strcmp(name + n - 4, ".txt") == 0);
-}
-
 static void count_file(struct tally *t, const char *path, const struct stat *st)
 {
 	if (ib_run_file_older(&st->st_mtim, t->start)) {
@@ -54,7 +47,7 @@ static void count_file(struct tally *t, const char *path, const struct stat *st)
 	t->produced++;
 	if (st->st_size == 0 && t->empty++ == 0)
 		t->first_empty = ib_strdup(path);
-	if (named_log(path) && t->logs.n < LOGS_MAX)
+	if (ib_log_named(path) && t->logs.n < LOGS_MAX)
 		ib_strv_add(&t->logs, path);
 }
 

@@ -26,9 +26,14 @@ static bool is_analysis(const char *path)
 	return is_document(path, "analysis/", "/analysis.json");
 }
 
+static bool is_ceiling(const char *path)
+{
+	return ib_starts(path, "ceiling/") && ib_ends(path, ".json") && !strchr(path + strlen("ceiling/"), '/');
+}
+
 bool ib_beside_is(const char *path)
 {
-	return is_quality(path) || is_analysis(path);
+	return is_quality(path) || is_analysis(path) || is_ceiling(path);
 }
 
 static bool recorded(const struct ib_study_view *v, enum ib_entry_kind kind, const char *path, const char *sha256)
@@ -53,9 +58,11 @@ static struct ib_study_doc *add(struct ib_study_doc **list, size_t *n)
 
 struct ib_study_doc *ib_beside_add(struct ib_study_view *v, const char *path, const char *sha256)
 {
-	/* in a packet the analyses come before the ledger, and the manifest vouches for them */
+	/* in a packet analyses and ceilings come before the ledger, and the manifest vouches for them */
 	if (is_analysis(path) && (v->anchored || recorded(v, IB_ENTRY_ANALYSIS, path, sha256)))
 		return add(&v->analyses, &v->n_analyses);
+	if (is_ceiling(path) && (v->anchored || recorded(v, IB_ENTRY_CEILING, path, sha256)))
+		return add(&v->ceilings, &v->n_ceilings);
 	if (is_quality(path) && recorded(v, IB_ENTRY_QUALITY, path, sha256))
 		return add(&v->quality, &v->n_quality);
 	return NULL;

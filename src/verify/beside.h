@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Documents beside the runs that the ledger holds: results of quality checks, analyses. */
+/* Documents beside the runs that the ledger holds: results of quality checks, analyses, ceilings. */
 #ifndef IB_VERIFY_BESIDE_H
 #define IB_VERIFY_BESIDE_H
 

@@ -26,7 +26,7 @@ extern const struct ib_check ib_check_complete, ib_check_signature, ib_check_for
 	ib_check_lengths, ib_check_repeats, ib_check_first_request;
 extern const struct ib_check ib_check_cache, ib_check_workloads, ib_check_same_work, ib_check_model,
 	ib_check_versions, ib_check_build, ib_check_hardware, ib_check_bracketing, ib_check_source, ib_check_clocks, ib_check_portable, ib_check_privacy,
-	ib_check_quality, ib_check_settings, ib_check_continuity, ib_check_excluded, ib_check_overlap;
+	ib_check_quality, ib_check_settings, ib_check_continuity, ib_check_excluded, ib_check_overlap, ib_check_refusals, ib_check_ceiling;
 
 /* In the order of their numbers. */
 const struct ib_check *const ib_audit_checks[] = {
@@ -65,6 +65,8 @@ const struct ib_check *const ib_audit_checks[] = {
 	&ib_check_continuity,
 	&ib_check_excluded,
 	&ib_check_overlap,
+	&ib_check_refusals,
+	&ib_check_ceiling,
 	NULL,
 };
 

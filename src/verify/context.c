@@ -11,6 +11,8 @@
 #include "metrics/prometheus.h"
 #include "model/engine.h"
 
+#define LOGS_MAX 64
+
 struct wanted {
 	const char *value;
 	double sum;
@@ -112,6 +114,10 @@ void ib_context_clear(struct ib_context *c)
 	ib_counters_clear(&c->after);
 	free(c->command_file);
 	free(c->log_file);
+	for (size_t i = 0; i < c->n_logs; i++)
+		free(c->logs[i].file);
+	free(c->logs);
+	free(c->logs_left);
 	free(c->counters_problem);
 	*c = (struct ib_context){0};
 }
@@ -216,6 +222,17 @@ void ib_context_take(struct ib_context *c, const char *file, const char *text, s
 	}
 	if (client && !c->client)
 		c->client = client;
+}
+
+void ib_context_take_log(struct ib_context *c, const char *file, int64_t refusals)
+{
+	if (refusals < 0 || c->n_logs >= LOGS_MAX) {
+		if (!c->logs_left)
+			c->logs_left = ib_strdup(file);
+		return;
+	}
+	c->logs = ib_realloc(c->logs, c->n_logs + 1, sizeof(*c->logs));
+	c->logs[c->n_logs++] = (struct ib_log_count){ib_strdup(file), refusals};
 }
 
 static void copy_page(struct ib_counters *to, const struct ib_counters *from)

@@ -35,11 +35,20 @@ struct ib_counters {
 	char *prefix_caching, *cache_dtype;
 };
 
+/* A log of the client or the server. */
+struct ib_log_count {
+	char *file;
+	int64_t refusals; /* lines that tell of an answer with status 429 or 500 to 504 */
+};
+
 struct ib_context {
 	struct ib_settings settings;
 	const struct ib_client *client; /* that the command line is of, or NULL */
 	char *command_file, *log_file;  /* where the settings are from, or NULL */
 	struct ib_counters before, after;
+	struct ib_log_count *logs; /* of this directory, or run */
+	size_t n_logs;
+	char *logs_left;           /* the first that is too large to be read, or NULL */
 	char *counters_problem; /* why pages of metrics that are there cannot be told apart or used, or NULL */
 };
 
@@ -55,6 +64,8 @@ const char *ib_counter_name(enum ib_counter which); /* "cache_hits" */
  * configuration; anything else is passed over. Which page is before and which after is told by which (0 unknown, 1 before, 2 after); with 0, pages are
  * ordered by their counters, which only grow. */
 void ib_context_take(struct ib_context *c, const char *file, const char *text, size_t n, int which);
+/* Adds a log that was read; refusals < 0: one that was not. */
+void ib_context_take_log(struct ib_context *c, const char *file, int64_t refusals);
 /* Fills gaps of c with what to_the_root says of the directories around it. */
 void ib_context_inherit(struct ib_context *c, const struct ib_context *outer);
 

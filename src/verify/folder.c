@@ -15,6 +15,7 @@
 #include "base/io.h"
 #include "base/str.h"
 #include "clients/client.h"
+#include "clients/log_errors.h"
 #include "verify/check.h"
 #include "verify/dir.h"
 #include "verify/loose.h"
@@ -154,6 +155,8 @@ static void take_file(struct walk *w, struct place *p, const char *name, const c
 	} else if ((kind == IB_LOOSE_TEXT || kind == IB_LOOSE_JSON) && st.st_size <= IB_FOLDER_TEXT_MAX) {
 		take_text(w, p, fd, path);
 	}
+	if (kind == IB_LOOSE_TEXT && ib_log_named(name))
+		ib_context_take_log(&p->run.own_context, path, st.st_size <= IB_LOG_ERRORS_MAX ? ib_log_errors_fd(fd) : -1);
 	if (kind == IB_LOOSE_JSON)
 		ib_strv_add(&w->view->unknown, path);
 }

@@ -28,7 +28,7 @@ static int unknown_check(const char *path, const char *id, struct ib_err *err)
 	size_t n = 0;
 
 	if (ib_check_find(id))
-		return ib_fail(err, IB_E_USAGE, 0, "'%s': /levels/%s: levels of checks A01 to A35 can be changed, not what a study's structure shows", path, id);
+		return ib_fail(err, IB_E_USAGE, 0, "'%s': /levels/%s: levels of checks A01 to A37 can be changed, not what a study's structure shows", path, id);
 	for (size_t i = 0; ib_audit_checks[i] && n + 1 < IB_LEN(names); i++)
 		names[n++] = ib_audit_checks[i]->id;
 	names[n] = NULL;

@@ -9,17 +9,13 @@
 
 #include "base/auto.h"
 #include "base/str.h"
-#include "clients/client.h"
 #include "verify/beside.h"
+#include "verify/run_files.h"
 #include "verify/runs.h"
 
 #define HELD_MAX (256u << 20)
 #define PROBLEMS_MAX 1000
 #define CONTRACTS_MAX 1000
-#define CONTEXT_MAX (1u << 20)
-#define SAMPLES "samples.jsonl"
-#define METRICS_BEFORE "endpoint/metrics-before.txt"
-#define METRICS_AFTER "endpoint/metrics-after.txt"
 #define CAPTURES_MAX 10000
 
 void ib_study_view_init(struct ib_study_view *v)
@@ -83,46 +79,6 @@ const struct ib_record_file *ib_study_listed(const struct ib_study_run *run, con
 	return NULL;
 }
 
-/* 1 for a page of metrics from before the command, 2 for one from after it, of any endpoint; else 0. */
-static int metrics_side(const char *rest)
-{
-	if (strcmp(rest, METRICS_BEFORE) == 0 || (ib_starts(rest, "endpoint/metrics-before-") && ib_ends(rest, ".txt")))
-		return 1;
-	return strcmp(rest, METRICS_AFTER) == 0 || (ib_starts(rest, "endpoint/metrics-after-") && ib_ends(rest, ".txt")) ? 2 : 0;
-}
-
-/* Documents that say what a run was on. */
-static bool is_fact(const char *rest)
-{
-	return strcmp(rest, "before.json") == 0 || strcmp(rest, "after.json") == 0 || strcmp(rest, "endpoint/version.json") == 0 ||
-	       strcmp(rest, "endpoint/models.json") == 0;
-}
-
-/* Files that say how a result came to be. */
-static bool is_context(const char *rest)
-{
-	if (is_fact(rest))
-		return true;
-	return strcmp(rest, "command.json") == 0 || strcmp(rest, "stdout.log") == 0 || metrics_side(rest);
-}
-
-static bool wants_of_run(const struct ib_study_view *v, const char *path, uint64_t size)
-{
-	char id[IB_RUN_ID_MAX];
-	const char *rest = ib_study_split(path, id);
-	const struct ib_study_run *run = rest ? ib_study_find_run(v, id) : NULL;
-
-	if (!run)
-		return false;
-	if (strcmp(rest, "record.json") == 0)
-		return true;
-	if (strcmp(rest, SAMPLES) == 0)
-		return size <= IB_SAMPLES_MAX && (v->anchored || ib_study_listed(run, rest));
-	if (is_context(rest))
-		return !v->no_clients && size <= CONTEXT_MAX && (v->anchored || ib_study_listed(run, rest));
-	return !v->no_clients && ib_starts(rest, "output/") && (v->anchored || ib_study_listed(run, rest));
-}
-
 static bool wants(void *arg, const char *path, uint64_t size)
 {
 	const struct ib_study_view *v = arg;
@@ -133,7 +89,7 @@ static bool wants(void *arg, const char *path, uint64_t size)
 		return true;
 	if (ib_beside_is(path))
 		return true;
-	return wants_of_run(v, path, size);
+	return ib_run_file_wants(v, path, size);
 }
 
 /* Parses into doc, whose digest the caller has compared. */
@@ -265,96 +221,6 @@ static void take_record(struct ib_study_view *v, struct ib_study_run *run, const
 	doc->code = err.code;
 }
 
-static bool is_compressed(const char *data, uint64_t size)
-{
-	return size >= 4 && (memcmp(data, "\037\213", 2) == 0 || memcmp(data, "\050\265\057\375", 4) == 0);
-}
-
-static void take_output(struct ib_study_view *v, struct ib_study_run *run, const char *path, const char *rest, const char *sha256, const char *data,
-			uint64_t size)
-{
-	const struct ib_record_file *listed = ib_study_listed(run, rest);
-	struct ib_source_mem mem = {.data = data, .n = size};
-	const struct ib_source in = ib_source_from_mem(&mem);
-	struct ib_results got = {0};
-	struct ib_err err;
-
-	if (!v->anchored && (!listed || strcmp(listed->sha256, sha256) != 0))
-		return;
-	if (is_compressed(data, size))
-		ib_strv_add(&run->compressed, path);
-	if (!ib_client_recognise(data, size))
-		return;
-	if (ib_client_read_source(&in, path, &got, &err) == 0)
-		ib_results_move(&run->results, &got);
-	else if (err.code == IB_E_LIMIT)
-		run->unread++;
-	else
-		ib_strv_take(&run->torn_results, ib_asprintf("%s: %s", path, err.text));
-	ib_results_clear(&got);
-}
-
-static void take_command(struct ib_study_run *run, const char *path, const char *data, uint64_t size)
-{
-	ib_auto_json json_t *doc = NULL;
-	const json_t *argv;
-	size_t i;
-	json_t *word;
-
-	if (run->argv.n || ib_json_load(data, size, path, &doc, NULL) < 0)
-		return;
-	argv = json_object_get(doc, "argv");
-	json_array_foreach(argv, i, word)
-		ib_strv_add(&run->argv, json_is_string(word) ? json_string_value(word) : "");
-	run->context.client = ib_settings_from_argv((const char *const *)run->argv.v, run->argv.n, &run->context.settings);
-	if (run->context.client)
-		run->context.command_file = ib_strdup(path);
-}
-
-static void take_facts(struct ib_study_run *run, const char *path, const char *rest, const char *data, uint64_t size)
-{
-	ib_auto_json json_t *doc = NULL;
-
-	if (ib_json_load(data, size, path, &doc, NULL) < 0)
-		return;
-	if (ib_starts(rest, "endpoint/"))
-		ib_facts_of_endpoint(doc, &run->before);
-	else
-		ib_facts_of_capture(doc, strcmp(rest, "after.json") == 0 ? &run->after : &run->before);
-}
-
-static void take_page(const struct ib_study_view *v, struct ib_study_run *run, const char *text, int side)
-{
-	for (size_t i = 0; i < v->n_contracts; i++)
-		ib_pages_names(&run->pages, v->contracts[i].json);
-	ib_pages_take(&run->pages, text, side - 1);
-}
-
-static void take_context(const struct ib_study_view *v, struct ib_study_run *run, const char *path, const char *rest, const char *sha256, const char *data,
-			 uint64_t size)
-{
-	const struct ib_record_file *listed = ib_study_listed(run, rest);
-
-	if (!v->anchored && (!listed || strcmp(listed->sha256, sha256) != 0))
-		return;
-	if (strcmp(rest, "command.json") == 0)
-		take_command(run, path, data, size);
-	else if (is_fact(rest))
-		take_facts(run, path, rest, data, size);
-	else
-		ib_context_take(&run->context, path, data, size, metrics_side(rest));
-	if (metrics_side(rest))
-		take_page(v, run, data, metrics_side(rest));
-}
-
-static void take_samples(const struct ib_study_view *v, struct ib_study_run *run, const char *path, const char *sha256, const char *data, uint64_t size)
-{
-	const struct ib_record_file *listed = ib_study_listed(run, SAMPLES);
-
-	if (v->anchored || (listed && strcmp(listed->sha256, sha256) == 0))
-		ib_samples_read(path, data, size, &run->samples);
-}
-
 static void take_of_run(struct ib_study_view *v, const char *path, const char *sha256, const char *data, uint64_t size)
 {
 	char id[IB_RUN_ID_MAX];
@@ -363,18 +229,10 @@ static void take_of_run(struct ib_study_view *v, const char *path, const char *s
 
 	if (!run)
 		return;
-	if (data && strcmp(rest, "record.json") != 0)
-		ib_privacy_scan(&v->privacy, path, data, size);
-	if (strcmp(rest, "record.json") == 0 && !run->doc.path)
+	if (strcmp(rest, "record.json") != 0)
+		ib_run_file_take(v, run, path, rest, sha256, data, size);
+	else if (!run->doc.path)
 		take_record(v, run, path, sha256, data, size);
-	else if (data && strcmp(rest, SAMPLES) == 0 && !run->samples.lines)
-		take_samples(v, run, path, sha256, data, size);
-	else if (data && is_context(rest))
-		take_context(v, run, path, rest, sha256, data, size);
-	else if (data)
-		take_output(v, run, path, rest, sha256, data, size);
-	else if (ib_starts(rest, "output/") && *sha256)
-		run->unread++; /* until it was read as a stream */
 }
 
 static void add_file(struct ib_study_view *v, const char *path, uint64_t size, const char *sha256)
@@ -481,6 +339,7 @@ void ib_study_view_clear(struct ib_study_view *v)
 	clear_docs(v->contracts, v->n_contracts);
 	clear_docs(v->quality, v->n_quality);
 	clear_docs(v->analyses, v->n_analyses);
+	clear_docs(v->ceilings, v->n_ceilings);
 	for (size_t i = 0; i < v->n_captures; i++)
 		ib_facts_clear(&v->captures[i].facts);
 	free(v->captures);

@@ -86,6 +86,8 @@ struct ib_study_view {
 	size_t n_quality;
 	struct ib_study_doc *analyses; /* analysis/<id>/analysis.json: of a packet all, else those whose digest the ledger holds */
 	size_t n_analyses;
+	struct ib_study_doc *ceilings; /* ceiling/<id>.json, likewise */
+	size_t n_ceilings;
 	const struct ib_study_entry *contract_entry; /* the last contract or amendment, or NULL */
 	const json_t *contract;                      /* its document; NULL: ad hoc, or not readable */
 	struct ib_capture_facts *captures; /* what the captures say */

@@ -53,7 +53,7 @@ refused() { # NAME DOCUMENT ERE
 }
 refused "--rules: an unknown check" '{"schema":"urn:ibtools:rules:v1","levels":{"A99":"E"}}' "/levels/A99: there is no such check"
 refused "--rules: an unknown level" '{"schema":"urn:ibtools:rules:v1","levels":{"A19":"hide"}}' '/levels/A19: a level is'
-refused "--rules: no level for the structure" '{"schema":"urn:ibtools:rules:v1","levels":{"S01":"I"}}' "/levels/S01: levels of checks A01 to A35"
+refused "--rules: no level for the structure" '{"schema":"urn:ibtools:rules:v1","levels":{"S01":"I"}}' "/levels/S01: levels of checks A01 to A37"
 refused "--rules: an unknown key" '{"schema":"urn:ibtools:rules:v1","hide":["A19"],"levels":{}}' "unknown key '/hide'"
 refused "--rules: another schema" '{"schema":"urn:ibtools:rules:v2","levels":{}}' "schema"
 refused "--rules: a key twice" '{"schema":"urn:ibtools:rules:v1","levels":{"A19":"I","A19":"E"}}' "rules.json"

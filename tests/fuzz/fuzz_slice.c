@@ -7,7 +7,7 @@
 #include "base/buf.h"
 #include "base/io.h"
 #include "base/str.h"
-#include "run/log_errors.h"
+#include "clients/log_errors.h"
 #include "run/serverlog_file.h"
 #include "scratch.h"
 
