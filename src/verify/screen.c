@@ -208,8 +208,9 @@ static int64_t set_aside(const struct ib_study_view *v, bool amended)
 
 	for (size_t i = 0; i < v->n_ledger_runs; i++) {
 		const struct ib_study_run *r = &v->runs[i];
+		bool aside = before_amendment(v, r) ? amended : !amended && r->exclusion;
 
-		n += (before_amendment(v, r) ? amended : !amended && r->exclusion) && !r->running && (r->state == IB_STATE_COMPLETED || r->state == IB_STATE_FAILED || r->state == IB_STATE_TIMED_OUT);
+		n += aside && !r->running && (r->state == IB_STATE_COMPLETED || r->state == IB_STATE_FAILED || r->state == IB_STATE_TIMED_OUT);
 	}
 	return n;
 }
