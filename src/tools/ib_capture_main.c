@@ -249,6 +249,14 @@ static int finish_recording(struct ib_recorder *recorder, const struct ib_captur
 	return r < 0 || !tmp->path ? r : ib_record_pack(tmp->fd, &drain, err);
 }
 
+static int load_answers(struct ib_ctx *ctx, struct args *a, json_t **ret, struct ib_err *err)
+{
+	int r = ib_replay_load(ctx, ret, err);
+
+	a->refused = r == IB_E_SYNTAX || r == IB_E_USAGE;
+	return r;
+}
+
 /* Runs the collectors with ctx->root set; records on the way when that is asked for. */
 static int run(struct ib_ctx *ctx, struct args *a, struct ib_err *err)
 {
@@ -260,10 +268,8 @@ static int run(struct ib_ctx *ctx, struct args *a, struct ib_err *err)
 	const char *dir = NULL;
 	int r = 0;
 
-	if (a->root) {
-		r = ib_replay_load(ctx, &replay, err);
-		a->refused = r == IB_E_SYNTAX || r == IB_E_USAGE;
-	}
+	if (a->root)
+		r = load_answers(ctx, a, &replay, err);
 	if (r == 0 && a->record)
 		r = record_dir(ctx, a->record, &tmp, &dir, err);
 	if (r == 0 && a->record)
