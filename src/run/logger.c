@@ -298,6 +298,7 @@ static void serve(struct logger *l)
 	if (chdir("/") < 0)
 		l->control = -1; /* nothing depends on it */
 	copy(l);
+	erase(l); /* the pipes may end before ib-run says that nothing more will come */
 	report(l);
 	_exit(0);
 }

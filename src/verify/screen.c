@@ -254,7 +254,7 @@ static void consistent(const struct screen *s)
 		if (n || l == IB_FINDING_E)
 			ib_buf_addf(s->b, ", %zu %s", n, names[l]);
 	}
-	ib_buf_addf(s->b, ", %zu not checkable\n", open);
+	ib_buf_addf(s->b, ", %zu not checkable%s%s\n", open, s->v->sandbox.level[0] ? "; sandbox " : "", s->v->sandbox.level);
 }
 
 static void rules(const struct screen *s)
@@ -303,13 +303,13 @@ static void does_not_prove(const struct screen *s)
 	ib_buf_adds(s->b, "Does not prove: machine as described; author changed nothing before the seal; no study left out\n");
 }
 
-/* Where this reader read. */
+/* What this reader had not to give up, for want of it: a line of its own only then. */
 static void sandbox(const struct screen *s)
 {
 	const struct ib_sandbox *box = &s->v->sandbox;
 
-	if (box->level[0])
-		ib_buf_addf(s->b, "%-13s %s%s%s%s\n", "sandbox", box->level, box->missing[0] ? " (" : "", box->missing, box->missing[0] ? ")" : "");
+	if (box->missing[0])
+		ib_buf_addf(s->b, "%-13s %s (%s)\n", "sandbox", box->level, box->missing);
 }
 
 /* Above the rows. */

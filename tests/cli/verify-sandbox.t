@@ -21,7 +21,7 @@ if ! echo "$level" | grep -Eq "$full"; then
     done_testing
 fi
 ok "a packet, locked in" ib-verify --require-sandbox --trust k.pub.pem packet.tar.zst
-like "the screen says so" "$(cat .out)" "^sandbox +landlock-[0-9]+\+seccomp$"
+like "the screen says so" "$(cat .out)" "^consistent .*; sandbox landlock-[0-9]+\+seccomp$"
 ok "a study" ib-verify --require-sandbox study
 ok "one run" ib-verify --require-sandbox "$run"
 ok "one run, from within" sh -c "cd '$run' && ib-verify --require-sandbox ."
