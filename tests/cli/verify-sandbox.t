@@ -56,7 +56,9 @@ done
 if command -v strace > /dev/null && strace -o /dev/null true 2> /dev/null; then
     strace -f -o trace ib-verify -q --trust k.pub.pem packet.tar.zst
     is "nothing is opened behind the lock" "$(sed -n '/landlock_restrict_self/,$p' trace | grep -cE 'open(at)?2?\(')" 0
-    is "the packet is not read before it" "$(sed '/landlock_restrict_self/,$d' trace | sed -n '/"packet.tar.zst"/,$p' | grep -cE '(read|pread64)\(3')" 0
+    fd=$(sed -n 's/.*open[a-z]*([^"]*"packet.tar.zst".* = \([0-9]*\)$/\1/p' trace)
+    is "the packet is opened" "$(echo "$fd" | grep -cE '^[0-9]+$')" 1
+    is "and not read before it" "$(sed '/landlock_restrict_self/,$d' trace | sed -n '/open[a-z]*([^"]*"packet.tar.zst"/,$p' | grep -cE "(read|pread64)\($fd,")" 0
 else
     echo "# SKIP strace cannot be used here: the order of its calls is not looked at"
 fi

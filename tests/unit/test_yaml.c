@@ -138,7 +138,7 @@ static void test_yaml_broken_syntax_has_a_place(void)
 		{"a: [1\nb: 2\n", "c.yaml:2:"},
 		{"a: 1\n b: 2\n", "c.yaml:2:3: mapping values are not allowed"},
 		{"a: \"x\n", "c.yaml:2:1: found unexpected end of stream"},
-		{"\ta: 1\n", "c.yaml:1:1: found character that cannot start any token"},
+		{"\ta: 1\n", "c.yaml:1:1: a tab where only spaces may stand: indent with spaces"},
 		{"a: 1\n- b\n", "c.yaml:2:1:"},
 		{"a: 1\nb\n", "c.yaml:3:1:"},
 	};
