@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <signal.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/stat.h>
@@ -11,6 +12,7 @@
 
 #include "base/auto.h"
 #include "base/clock.h"
+#include "base/exit.h"
 #include "base/str.h"
 #include "run/outside.h"
 #include "run/sampler.h"
@@ -223,6 +225,23 @@ static void collect(struct ib_execution *x, const struct ib_child_result *res)
 		ib_strv_take(&r->notes, ib_asprintf("the command was stopped for %.1f s", (double)res->stopped_ns / IB_NS));
 }
 
+/* Who ends a whole job signals all of its processes one after the other: the command may be gone before the signal is here. A command that a signal
+ * ended is not judged before that signal has had its time to reach us, too. */
+static void await_signal(const struct ib_run *run, struct ib_child_result *res)
+{
+	static const int ends[] = {SIGTERM, SIGINT, SIGHUP};
+	int64_t until = ib_awake_ns(run->ctx->clock) + IB_NS / 2, left;
+	bool ended = false;
+
+	for (size_t i = 0; i < IB_LEN(ends); i++)
+		ended = ended || res->signal == ends[i] || res->exit_status == IB_EXIT_SIGNAL + ends[i];
+	if (!ended || res->timed_out || res->ended_by_tick || res->interrupted_by)
+		return;
+	while (!run->signals->caught && (left = until - ib_awake_ns(run->ctx->clock)) > 0)
+		ib_signals_wait(run->signals, left, -1);
+	res->interrupted_by = run->signals->caught;
+}
+
 static int execute(struct ib_execution *x, struct ib_child_result *res, struct ib_err *err)
 {
 	struct ib_run *run = x->run;
@@ -240,8 +259,10 @@ static int execute(struct ib_execution *x, struct ib_child_result *res, struct i
 	r = ib_child_run(run->ctx, run->signals, &x->spec, res, err);
 	to = clocks(run);
 	run->command = NULL;
-	if (r == 0)
+	if (r == 0) {
 		ib_execution_resources(x, res);
+		await_signal(run, res);
+	}
 	ib_sampler_finish(run, &sampler);
 	collect(x, res);
 	if (r < 0)

@@ -143,4 +143,28 @@ if command -v script > /dev/null; then
 else
     skip "a command can read from the terminal" "there is no script(1)"
 fi
+# A job's end reaches its processes one after the other: the command may be gone first.
+cd "$T" || exit 99
+for second in 0.1 ""; do
+    rm -rf late pid
+    ib-run -C late --no-capture -q -- sh -c 'echo $$ > pid.new && mv pid.new pid && exec sleep 60' &
+    runner=$!
+    for _ in $(seq 100); do
+        [ -e pid ] && break
+        sleep 0.05
+    done
+    kill -TERM "$(cat pid)"
+    if [ -n "$second" ]; then
+        sleep $second
+        kill -TERM $runner
+    fi
+    wait $runner
+    rc=$?
+    state=$(sed -n 's/^ *"state": "\([a-z_]*\)".*/\1/p' late/runs/*/record.json | head -n 1)
+    if [ -n "$second" ]; then
+        is "the command is signalled first, ib-run a moment later: interrupted" "$rc $state" "143 interrupted"
+    else
+        is "the command alone is signalled: failed" "$rc $state" "143 failed"
+    fi
+done
 done_testing
