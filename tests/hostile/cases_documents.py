@@ -62,7 +62,8 @@ JSON_VALUES = (
     ("swapped-pair", "reject", "low then high surrogate", '{"a":"\\udc00\\ud800"}'),
     ("lone-in-key", "reject", "lone surrogate in a key", '{"\\ud800":1,"\\ud801":2}'),
     ("raw-bad-utf8", "reject", "0xff in a string", b'{"a":"\xff"}'), ("raw-overlong", "reject", "overlong slash", b'{"a":"\xc0\xaf"}'),
-    ("raw-surrogate", "reject", "surrogate bytes", b'{"a":"\xed\xa0\x80"}'), ("raw-cut", "reject", "cut UTF-8 sequence at the end of a string", b'{"a":"\xe2\x82"}'),
+    ("raw-surrogate", "reject", "surrogate bytes", b'{"a":"\xed\xa0\x80"}'),
+     ("raw-cut", "reject", "cut UTF-8 sequence at the end of a string", b'{"a":"\xe2\x82"}'),
     ("raw-beyond", "reject", "above U+10FFFF", b'{"a":"\xf4\x90\x80\x80"}'), ("raw-nul", "reject", "raw NUL in a string", b'{"a":"x\0y"}'),
     ("raw-nul-number", "reject", "NUL right after a number", b'{"a":1\0}'), ("raw-newline", "reject", "raw newline in a string", b'{"a":"x\ny"}'),
     ("raw-del", "accept", "DEL is legal in a string (must be shown escaped)", b'{"a":"\x7f"}'),
@@ -70,7 +71,8 @@ JSON_VALUES = (
     ("nul-in-string", "policy", "escaped NUL in a string", '{"a":"x\\u0000y"}'),
     ("html-in-string", "accept", "script end tag in a string: legal, must not end an HTML script block", '{"a":"</script><script>alert(1)//"}'),
     ("u2028", "accept", "U+2028: legal JSON, a line end in old JavaScript", '{"a":"\u2028"}'),
-    ("bad-escape", "reject", "\\x escape", '{"a":"\\x41"}'), ("short-escape", "reject", "\\u12", '{"a":"\\u12"}'), ("unterminated", "reject", "unterminated string", '{"a":"x'),
+    ("bad-escape", "reject", "\\x escape", '{"a":"\\x41"}'), ("short-escape", "reject", "\\u12", '{"a":"\\u12"}'),
+     ("unterminated", "reject", "unterminated string", '{"a":"x'),
     ("trailing-comma", "reject", "trailing comma", '{"a":1,}'), ("comment", "reject", "comment", '{"a":1/*x*/}'),
     ("trailing-newlines", "accept", "white space after the value", '{"a":1} \t '), ("vt-space", "reject", "vertical tab as white space", '{"a":\v1}'),
     ("nbsp", "reject", "no-break space as white space", '{"a":\u00a01}'), ("missing-colon", "reject", "missing colon", '{"a" 1}'),
@@ -101,9 +103,11 @@ def jsons(w, case):
         value = value if isinstance(value, bytes) else value.encode()
         error = next((x for x in more if isinstance(x, str)), "E_JSON")
         also = next((x for x in more if isinstance(x, list)), [])
-        case("json-" + cid, "json", "tar", "json", verdict, None if verdict == "accept" else error, why + "; in the ledger", in_ledger(value), also=also + ["E_LEDGER"])
+        case("json-" + cid, "json", "tar", "json", verdict, None if verdict == "accept" else error, why + "; in the ledger", in_ledger(value),
+          also=also + ["E_LEDGER"])
         if verdict != "accept":
-            case("json-" + cid + "+statement", "json", "tar", "json", verdict, error, why + "; in the Statement", question(value), also=also + ["E_DSSE"] * (verdict == "policy"))
+            case("json-" + cid + "+statement", "json", "tar", "json", verdict, error, why + "; in the Statement", question(value),
+              also=also + ["E_DSSE"] * (verdict == "policy"))
     for cid, why, change in JSON_WHOLE:
         case("json-" + cid, "json", "tar", "json", "reject", "E_JSON", why + "; the Statement", w.bag(payload=change), also=["E_DSSE"] * (cid == "empty"))
     case("json-top-scalar", "json", "tar", "json", "policy", "E_JSON", "scalar at the top; the Statement", w.bag(payload=lambda p: b'"x"'), also=["E_DSSE"])
@@ -115,12 +119,14 @@ def yamls(w, case):
     asked = re.search("^question: .*\n", base, re.M)[0]
 
     def y(cid, verdict, why, text, error="E_YAML", **kw):
-        case("yaml-" + cid, "yaml", "yaml", "yaml", verdict, None if verdict == "accept" else error, why, text if isinstance(text, bytes) else text.encode(), **kw)
+        case("yaml-" + cid, "yaml", "yaml", "yaml", verdict, None if verdict == "accept" else error, why,
+          text if isinstance(text, bytes) else text.encode(), **kw)
     q = lambda value: base.replace(asked, "question: %s\n" % value)
     y("ok", "accept", "control", base)
     laughs = "".join("a%d: &a%d [%s]\n" % (i, i, ",".join(["*a%d" % (i - 1)] * 10)) for i in range(1, 10))
     y("billion-laughs", "reject", "10^9 nodes by aliases", base + "a0: &a0 [x]\n" + laughs, "E_LIMIT", also=["E_YAML"])
-    y("quadratic", "reject", "one big string aliased 1,000 times", q("&a " + "x" * 10000) + "b: [" + ",".join(["*a"] * 1000) + "]\n", "E_LIMIT", also=["E_YAML"])
+    y("quadratic", "reject", "one big string aliased 1,000 times", q("&a " + "x" * 10000) + "b: [" + ",".join(["*a"] * 1000) + "]\n", "E_LIMIT",
+      also=["E_YAML"])
     y("recursive", "reject", "alias inside its own anchor", base + "a: &a [*a]\n")
     y("alias", "policy", "plain alias", q("&x text") + "boundary: *x\n")
     y("alias-redefined", "policy", "anchor defined twice", q("&x one") + "boundary: &x two\ndecision: *x\n")
@@ -130,10 +136,12 @@ def yamls(w, case):
     y("merge-override", "policy", "merge and explicit key: which wins?", "<<: {question: evil}\n" + base)
     y("merge-list", "policy", "merge of a list", "<<: [{question: a}, {question: b}]\n" + base)
     for n, t, why in (
-            ("norway", "no", "boolean in 1.1, string in 1.2"), ("yes", "yes", "boolean in 1.1"), ("on", "on", "boolean in 1.1"), ("y", "y", "boolean in strict 1.1"),
+            ("norway", "no", "boolean in 1.1, string in 1.2"), ("yes", "yes", "boolean in 1.1"), ("on", "on", "boolean in 1.1"),
+             ("y", "y", "boolean in strict 1.1"),
             ("octal", "010", "8 in 1.1, 10 in 1.2"), ("octal12", "0o10", "string in 1.1, 8 in 1.2"), ("sexagesimal", "1:30:00", "5400 in 1.1"),
             ("sexagesimal-float", "190:20:30.15", "685230.15 in 1.1"), ("underscore", "1_000", "1000 in 1.1"), ("binary", "0b11", "3 in 1.1"),
-            ("date", "2026-01-02", "date in 1.1"), ("timestamp", "2026-01-02T03:04:05Z", "timestamp in 1.1"), ("exp-nodot", "1e3", "string in 1.1, 1000 in 1.2"),
+            ("date", "2026-01-02", "date in 1.1"), ("timestamp", "2026-01-02T03:04:05Z", "timestamp in 1.1"),
+             ("exp-nodot", "1e3", "string in 1.1, 1000 in 1.2"),
             ("version", "1.10", "float 1.1: a version loses its zero"), ("hash-like", "12345e67", "a commit id becomes a float"), ("tilde", "~", "null"),
             ("null-empty", "", "null by absence"), ("nan", ".nan", "NaN"), ("inf", "-.inf", "minus infinity"), ("eq", "=", "1.1 value type")):
         y("scalar-" + n, "policy", "question: %s (%s)" % (t, why), q(t))
@@ -198,7 +206,8 @@ def ledgers(w, case):
       F(J(chain(good + [{"seq": len(good) + 1, "at": good[-1]["at"], "kind": "note", "text": "x"}]))))
     l("rewritten", "reject", "E_LEDGER", "whole chain rebuilt without a run: consistent, other head", F(J(chain(renumber(rest)))))
     l("rewritten-signed", "reject", "E_LEDGER", "the same, and signed anew by the trusted key: its directory is there still", own(w, chain(renumber(rest))))
-    l("changed", "reject", "E_LEDGER", "a state changed in place", F(J([x.replace(b'"completed"', b'"failed"', 1) if i == finish else x for i, x in enumerate(lines)])))
+    l("changed", "reject", "E_LEDGER", "a state changed in place",
+      F(J([x.replace(b'"completed"', b'"failed"', 1) if i == finish else x for i, x in enumerate(lines)])))
     l("forked", "reject", "E_LEDGER", "two children of one entry", F(J(lines + [compact(dict(good[3], prev=sha(lines[2]).decode()))])))
     N = len(good) - 1
     at = lambda i, **kw: [dict(e, **kw) if j == i else e for j, e in enumerate(good)]
@@ -218,7 +227,8 @@ def ledgers(w, case):
             ("time-no-zone", time(1, "2025-11-30T16:01:02.002000000"), "time without zone", "reject", "E_LEDGER"),
             ("time-leap", time(2, "2025-11-30T23:59:60.000000000Z"), "leap second", "policy", "E_LEDGER"),
             ("time-invalid", time(1, "2026-02-30T00:00:00.000000000Z"), "30 February", "reject", "E_LEDGER"),
-            ("first-has-prev", at(0, prev="0" * 64, own_prev=True), "first entry names a predecessor that is not there (the front was cut)", "reject", "E_LEDGER"),
+            ("first-has-prev", at(0, prev="0" * 64, own_prev=True), "first entry names a predecessor that is not there (the front was cut)", "reject",
+             "E_LEDGER"),
             ("prev-missing", at(4, prev=UNSET, own_prev=True), "prev absent", "reject", "E_LEDGER"),
             ("prev-null", at(4, prev=None, own_prev=True), "prev null in the middle", "reject", "E_LEDGER"),
             ("exit-float", at(1, repeat=1.0), "repeat 1.0", "reject", "E_LEDGER"), ("exit-string", at(1, repeat="1"), "repeat as text", "reject", "E_LEDGER"),

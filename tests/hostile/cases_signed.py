@@ -95,9 +95,11 @@ def envelopes(w, case):
     by = lambda key: (lambda p, G: {BUNDLE: w.bundle(p, key), key.file: key.pem})
     d("stranger", "reject", "E_TRUST", "valid signature by an unknown key", by(other), drop=(good.file,))
     d("stranger-claims-id", "reject", "E_SIG", "stranger signs under the trusted keyid", lambda p, G: E(p, [sig_of(other, pae(p), good.id)]), also=["E_TRUST"])
-    d("good-wrong-id", "policy", "E_TRUST", "trusted key signs under an unknown keyid (a hint only)", lambda p, G: E(p, [dict(G, keyid="nope")]), also=["E_DSSE"])
+    d("good-wrong-id", "policy", "E_TRUST", "trusted key signs under an unknown keyid (a hint only)", lambda p, G: E(p, [dict(G, keyid="nope")]),
+      also=["E_DSSE"])
     d("embedded-key", "reject", "E_TRUST", "the envelope brings its own public key: trust must not come from the packet",
-      lambda p, G: {BUNDLE: wrap(envelope(p, [dict(sig_of(other, pae(p)), publicKey=other.pub.hex())]), other.id), other.file: other.pem}, drop=(good.file,), also=["E_DSSE"])
+      lambda p, G: {BUNDLE: wrap(envelope(p, [dict(sig_of(other, pae(p)), publicKey=other.pub.hex())]), other.id), other.file: other.pem},
+        drop=(good.file,), also=["E_DSSE"])
     d("key-file-alone", "reject", "E_KEY", "a key file without a signature by its key", lambda p, G: {other.file: other.pem})
     d("key-file-swapped", "reject", "E_KEY", "the signer's key file holds a stranger's key", lambda p, G: {good.file: other.pem})
     d("key-file-missing", "reject", "E_MISSING", "no key file", lambda p, G: {}, drop=(good.file,))
@@ -115,7 +117,8 @@ def envelopes(w, case):
     one = enc(GB) + (1).to_bytes(32, "little")
     for cid, change in (("a", lambda p: p), ("b", lambda p: p.replace(b'"question":"', b'"question":"evil'))):
         d("small-order-key-" + cid, "reject", "E_KEY", "key is the identity point: R=B, S=1 verifies any message (OpenSSL accepts)",
-          lambda p, G, change=change: {BUNDLE: wrap(envelope(change(p), [{"keyid": weak.id, "sig": b64(one)}]), weak.id), weak.file: weak.pem}, drop=(good.file,))
+          lambda p, G, change=change: {BUNDLE: wrap(envelope(change(p), [{"keyid": weak.id, "sig": b64(one)}]), weak.id), weak.file: weak.pem},
+            drop=(good.file,))
     d("low-order-r", "reject", "E_SIG", "R is the identity point", raw(lambda p: b"\1" + b"\0" * 31 + good.sign(pae(p))[32:]))
 
 
@@ -141,7 +144,8 @@ def statements(w, case):
     S("subject-empty", "E_DSSE", "no subject: nothing is attested", put(subject=[]))
     S("subject-missing", "E_DSSE", "subject absent", lambda s: {k: v for k, v in s.items() if k != "subject"})
     S("subject-md5", "E_ALG", "md5 only", digest(lambda d: {"md5": "0" * 32}), also=["E_DSSE"])
-    S("subject-two-one-wrong", "E_HASH", "sha256 right, sha512 wrong: any-of verifiers accept", digest(lambda d: dict(d, sha512="0" * 128)), also=["E_ALG", "E_DSSE"])
+    S("subject-two-one-wrong", "E_HASH", "sha256 right, sha512 wrong: any-of verifiers accept", digest(lambda d: dict(d, sha512="0" * 128)),
+      also=["E_ALG", "E_DSSE"])
     S("subject-upper", "E_DSSE", "upper-case hex digest", digest(lambda d: {"sha256": d["sha256"].upper()}), "policy")
     S("subject-short", "E_DSSE", "cut digest", digest(lambda d: {"sha256": d["sha256"][:16]}), also=["E_HASH"])
     S("subject-digest-empty", "E_DSSE", "empty digest set matches anything", digest(lambda d: {}))
@@ -156,12 +160,14 @@ def statements(w, case):
     S("predicate-other-study", "E_BINDING", "predicate names another study", lambda s: s["predicate"]["study"].update(name="other"))
     S("predicate-other-contract", "E_BINDING", "predicate names another contract", lambda s: s["predicate"]["contract"].update(sha256="0" * 64))
     S("predicate-withheld-null", "E_BINDING", "predicate says that nothing is withheld", lambda s: s["predicate"].update(withheld=None))
-    S("predicate-head", "E_BINDING", "predicate signs another head of the ledger", lambda s: s["predicate"]["ledger"].update(head=w.top.decode()[-8:] + "0" * 56))
+    S("predicate-head", "E_BINDING", "predicate signs another head of the ledger",
+      lambda s: s["predicate"]["ledger"].update(head=w.top.decode()[-8:] + "0" * 56))
     S("predicate-length", "E_BINDING", "predicate signs a longer ledger", lambda s: s["predicate"]["ledger"].update(length=11))
     S("predicate-extra", "E_DSSE", "one more member in the predicate", lambda s: s["predicate"].update(approved=True))
     S("predicate-count-negative", "E_DSSE", "a negative number of runs", lambda s: s["predicate"]["runs"].update(failed=-1))
     S("predicate-count-real", "E_DSSE", "4.0 runs", lambda s: s["predicate"]["runs"].update(completed=4.0))
-    S("escape", "E_DSSE", "a letter spelled with an escape: other bytes of the same Statement", raw=lambda p: p.replace(b"does a", b"d\\u006fes a"), verdict="policy")
+    S("escape", "E_DSSE", "a letter spelled with an escape: other bytes of the same Statement", raw=lambda p: p.replace(b"does a", b"d\\u006fes a"),
+      verdict="policy")
 
 
 def ssh_signatures(w, case):
@@ -175,7 +181,8 @@ def ssh_signatures(w, case):
 
     def arm(bl, nl=b"\n", width=70, pre=b"", post=b""):
         t = base64.b64encode(bl)
-        return pre + b"-----BEGIN SSH SIGNATURE-----" + nl + b"".join(t[i:i + width] + nl for i in range(0, len(t), width)) + b"-----END SSH SIGNATURE-----" + nl + post
+        return pre + b"-----BEGIN SSH SIGNATURE-----" + nl + b"".join(t[i:i + width] + nl for i in range(0, len(t),
+          width)) + b"-----END SSH SIGNATURE-----" + nl + post
 
     def s(cid, verdict, error, why, make, trust="allowed_signers", **kw):
         """A packet with an SSH signature alone: make(message) gives it; the trusted keys stand in allowed_signers."""

@@ -92,7 +92,8 @@ def types_and_modes(w, t):
     D = w.D
     for cid, typ, why, dev in (
             ("chardev", b"3", "character device (mem)", (1, 1)), ("blockdev", b"4", "block device", (8, 0)),
-            ("fifo", b"6", "fifo: a reader that opens it hangs", (0, 0)), ("contiguous", b"7", "contiguous file type 7: file for some, unknown for others", (0, 0)),
+            ("fifo", b"6", "fifo: a reader that opens it hangs", (0, 0)),
+             ("contiguous", b"7", "contiguous file type 7: file for some, unknown for others", (0, 0)),
             ("unknown", b"Z", "unknown type letter: file, skipped or refused", (0, 0)), ("vendor-lower", b"a", "lower-case type letter", (0, 0)),
             ("gnu-volume", b"V", "GNU volume label", (0, 0)), ("gnu-multivol", b"M", "GNU continuation of another volume", (0, 0)),
             ("gnu-dumpdir", b"D", "GNU incremental directory: deletes files on restore with -G", (0, 0)),
@@ -116,7 +117,8 @@ def types_and_modes(w, t):
     p = lambda *records, data=EVIL: w.bag(extra=[(long, w.pax(long, *records, data=data))], listed=[(long, data)])
     m("xattr-capability", "reject", "E_MODE", "file capability smuggled as a pax xattr",
       p(name, (b"SCHILY.xattr.security.capability", bytes.fromhex("0100000200000000000000000000000000000000"))), also=["E_TAR"])
-    m("pax-acl", "reject", "E_MODE", "POSIX ACL in pax", p(name, (b"SCHILY.acl.access", b"user::rwx,user:0:rwx,group::rwx,other::rwx,mask::rwx")), also=["E_TAR"])
+    m("pax-acl", "reject", "E_MODE", "POSIX ACL in pax", p(name, (b"SCHILY.acl.access", b"user::rwx,user:0:rwx,group::rwx,other::rwx,mask::rwx")),
+      also=["E_TAR"])
     m("pax-fflags", "reject", "E_MODE", "immutable file flag in pax", p(name, (b"SCHILY.fflags", b"schg,uappnd")), also=["E_TAR"])
     m("mtime-negative", "policy", "E_TAR", "mtime before 1970 in pax", p(name, (b"mtime", b"-62135596801.5")))
     m("mtime-huge", "policy", "E_TAR", "mtime far past 64 bits", p(name, (b"mtime", b"9" * 30)))
@@ -148,13 +150,15 @@ def duplicates(w, t):
           also=["E_PATH", "E_EXTRA"] if cid not in ("dup-same", "dup-case-dir", "dup-dir-file", "dup-file-dir") else [])
     text = w.tags["manifest-sha256.txt"]
     t("dup-manifest", "duplicate", "reject", "E_DUP", "two manifests of one name: the second lists the evil file",
-      w.bag(extra=[(b"data/report/c", w.ent(D + b"c", EVIL) + w.ent(w.top + b"/manifest-sha256.txt", text + sha(EVIL) + b"  data/report/c\n"))]), also=["E_EXTRA"])
+      w.bag(extra=[(b"data/report/c", w.ent(D + b"c", EVIL) + w.ent(w.top + b"/manifest-sha256.txt", text + sha(EVIL) + b"  data/report/c\n"))]),
+        also=["E_EXTRA"])
     again = w.ent(D + b"a.txt", EVIL)
     t("dup-good-last", "duplicate", "reject", "E_DUP", "evil first, good last: first-wins readers show evil", w.bag(extra=[(b"data/report/a.tx~", again)]),
       also=["E_TAR"])
     t("dup-evil-in-place", "duplicate", "reject", "E_DUP", "evil in its place, then the good one of the same name",
       w.bag(order=lambda e: swap_in(e, w.ent(D + b"a.txt", EVIL), b"data/report/a.txt")))
-    t("dup-good-first", "duplicate", "reject", "E_DUP", "good first, evil last: last-wins extractors install evil", w.bag(extra=[(b"data/report/a.txt", again)]))
+    t("dup-good-first", "duplicate", "reject", "E_DUP", "good first, evil last: last-wins extractors install evil",
+      w.bag(extra=[(b"data/report/a.txt", again)]))
 
 
 def swap_in(entries, raw, path):
@@ -181,7 +185,8 @@ def pax(w, t):
     p("pax-path-override", "pax path replaces a different header name", w.pax(long, name=TOP + b"/harmless.txt"), "policy")
     p("pax-path-needless", "pax path where the header can hold the name", w.pax(c), "policy", at=c)
     p("pax-path-short-cut", "pax path, and the name cut in the header as GNU tar writes it", w.pax(long, name=full[:100]), "policy")
-    p("pax-path-index", "pax header with the number of another file", w.pax(long).replace(b"PaxHeaders/%08d" % w.index(long), b"PaxHeaders/%08d" % 1), e="E_TAR")
+    p("pax-path-index", "pax header with the number of another file", w.pax(long).replace(b"PaxHeaders/%08d" % w.index(long), b"PaxHeaders/%08d" % 1),
+      e="E_TAR")
     p("pax-path-dotdot", "pax path holds the traversal, header name is harmless",
       w.pax(long, (b"path", TOP + b"/data/report/../" + b"n" * 150)), e="E_PATH", canary="../escape.txt")
     r("pax-path-twice", "path given twice in one record block", path, (b"path", TOP + b"/" + other))
@@ -213,7 +218,8 @@ def pax(w, t):
       w.pax(long, path, (b"size", b"%d" % len(smug)), data=b"") + smug, listed=[(long, smug)])
     for cid, val, why, also in (
             ("negative", b"-1", "pax size -1", []), ("huge", b"9223372036854775807", "pax size 2^63-1", ["E_LIMIT", "E_TRUNC"]),
-            ("overflow", b"18446744073709551621", "pax size 2^64+5 wraps to 5", ["E_LIMIT", "E_TRUNC"]), ("junk", b"5abc", "pax size with junk after the number", []),
+            ("overflow", b"18446744073709551621", "pax size 2^64+5 wraps to 5", ["E_LIMIT", "E_TRUNC"]),
+             ("junk", b"5abc", "pax size with junk after the number", []),
             ("plus-space", b" +5", "pax size ' +5'", []), ("same", b"5", "pax size that says what the header says", [])):
         r("pax-size-" + cid, why, path, (b"size", val), also=also)
     good = rec(*path)
@@ -279,7 +285,8 @@ def structure(w, t):
     for cid, typ, why in (("dir", b"5", "directory"), ("symlink", b"2", "symlink"), ("hardlink", b"1", "hard link"), ("fifo", b"6", "fifo"),
                           ("chardev", b"3", "device"), ("unknown", b"Z", "unknown type")):
         h("body-on-" + cid, "%s with a size: readers that skip the body and readers that do not see different entries" % why,
-          w.hdr(D + b"c" + (b"/" if typ == b"5" else b""), typ=typ, size=len(smug), link=D + b"a.txt" if typ in b"12" else b"") + smug, data=smug, also=["E_TYPE"])
+          w.hdr(D + b"c" + (b"/" if typ == b"5" else b""), typ=typ, size=len(smug), link=D + b"a.txt" if typ in b"12" else b"") + smug, data=smug,
+            also=["E_TYPE"])
     h("magic-v7", "v7 header without magic", w.hdr(C, size=5, magic=b"\0" * 8) + pad(EVIL), "policy")
     h("magic-gnu", "GNU magic 'ustar  '", w.hdr(C, size=5, magic=b"ustar  \0") + pad(EVIL), "policy")
     h("magic-version", "version '01'", w.hdr(C, size=5, magic=b"ustar\x0001") + pad(EVIL))
@@ -287,9 +294,11 @@ def structure(w, t):
     h("magic-prefix-v7", "prefix field filled, magic missing: the name differs by reader", w.hdr(b"c", magic=b"\0" * 8, **split) + pad(EVIL))
     h("magic-prefix-gnu", "prefix field filled under GNU magic (GNU keeps times there)", w.hdr(b"c", magic=b"ustar  \0", **split) + pad(EVIL))
     h("prefix-needless", "name split over prefix and name, where it fits the name", w.hdr(b"c", **split) + pad(EVIL))
-    a("prefix-dotdot", "traversal split over prefix and name", w.bag(extra=[(c, w.hdr(b"escape.txt", size=5, prefix=b"..") + pad(EVIL))]), e="E_PATH", canary="../escape.txt")
+    a("prefix-dotdot", "traversal split over prefix and name", w.bag(extra=[(c, w.hdr(b"escape.txt", size=5, prefix=b"..") + pad(EVIL))]), e="E_PATH",
+      canary="../escape.txt")
     full = b"data/report/" + b"n" * (100 - len(D))
-    t("name-no-nul", "structure", "accept", None, "name of 100 bytes without NUL", w.bag(extra=[(full, w.ent(w.top + b"/" + full, EVIL))], listed=[(full, EVIL)]))
+    t("name-no-nul", "structure", "accept", None, "name of 100 bytes without NUL",
+      w.bag(extra=[(full, w.ent(w.top + b"/" + full, EVIL))], listed=[(full, EVIL)]))
     h("name-bytes-after-nul", "bytes after the NUL in the name field (covert, not canonical)", w.ent(C + b"\0hidden", EVIL))
     h("dev-nul", "device fields of bytes 0, as some writers have them", checksum(w.hdr(C, size=5)[:329] + b"\0" * 16 + w.hdr(C, size=5)[345:]) + pad(EVIL))
     h("header-tail", "a byte in the last twelve of a header", checksum(w.hdr(C, size=5)[:511] + b"x") + pad(EVIL))
@@ -328,4 +337,5 @@ def tars(w, case):
         t("trunc-%03d" % (i // 512) if i < len(base) - 512 else "trunc-last-block", "truncation", "policy" if i == len(base) - 512 else "reject", "E_TRUNC",
           "cut after block %d of %d" % (i // 512, len(base) // 512), base[:i])
     for i in (1, 100, 511, 513, 1030, len(base) - 1):
-        t("trunc-b%d" % i if i < 2000 else "trunc-last-byte", "truncation", "reject", "E_TRUNC", "cut after byte %d" % i, base[:i], also=["E_CONTAINER"] if i < 512 else [])
+        t("trunc-b%d" % i if i < 2000 else "trunc-last-byte", "truncation", "reject", "E_TRUNC", "cut after byte %d" % i, base[:i],
+          also=["E_CONTAINER"] if i < 512 else [])

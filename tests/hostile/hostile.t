@@ -1,7 +1,8 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
 # Hostile packets and contracts, each one change away from one that holds: the right class, the right exit, in little time and memory.
-# IB_HOSTILE_CASES=PREFIX: some of them; IB_HOSTILE_KEEP=DIR: leave them there; IB_HOSTILE_ASAN=1 with a build with --enable-sanitizers: time and memory are not judged.
+# IB_HOSTILE_CASES=PREFIX: some of them; IB_HOSTILE_KEEP=DIR: leave them there; IB_HOSTILE_ASAN=1
+# with a build with --enable-sanitizers: time and memory are not judged.
 . "$(dirname "$0")/../cli/lib.sh"
 python3 -c 'import hashlib' 2> /dev/null || skip_all "python3 is not installed"
 PYTHONDONTWRITEBYTECODE=1
@@ -17,5 +18,4 @@ cd "$T" || exit 99
 ib-verify --quiet --trust k.pub.pem good.tar || { echo "Bail out! the good packet does not hold"; exit 99; }
 python3 "$here/make_hostile.py" good.tar k.pem "$out" ${IB_HOSTILE_CASES:+"$IB_HOSTILE_CASES"} > log || { echo "Bail out! make_hostile.py"; exit 99; }
 sed 's/^/# /' log
-case ${IB_HOSTILE_ASAN:-} in '') ulimit -v 6000000 2> /dev/null ;; esac
 python3 "$here/run_cases.py" "$out" "$here/overrides.json" ${IB_HOSTILE_CASES:+"$IB_HOSTILE_CASES"}

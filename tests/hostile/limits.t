@@ -25,7 +25,8 @@ else
     many=1048576
 fi
 {
-    mkdir -p study && "$IB_BUILDDIR/tests/unit/make_study" study 2 && mkdir -p study/report && echo alpha > study/report/a.txt && echo "bravo bravo" > study/report/b.txt &&
+    mkdir -p study && "$IB_BUILDDIR/tests/unit/make_study" study 2 && mkdir -p study/report &&
+        echo alpha > study/report/a.txt && echo "bravo bravo" > study/report/b.txt &&
         ib-pack --new-key k && ib-pack -C study --key k.pem -o good.tar
 } > log 2>&1 || { cat log; echo "Bail out! no good packet"; exit 99; }
 
@@ -41,7 +42,7 @@ PY
 }
 ib-verify --quiet --trust k.pub.pem good.tar
 for how in "" dirs; do
-    # shellcheck disable=SC2086
+    # shellcheck disable=SC2086,SC2046
     set -- $(memory "$many" x.tar.zst $how)
     is "$many files ${how:+in as many directories} hold" "$1" 0
     # ib-packet(5), Limits: at most 400 bytes a file with short paths, above 32 MiB
